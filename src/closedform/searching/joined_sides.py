@@ -7,7 +7,7 @@ one side and the other on the other.
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import inf
 
 import numpy as np
@@ -17,8 +17,8 @@ from scipy.optimize import linprog
 from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
-from closedform.expressions.sums_and_products import power_of, sum_of, times
-from closedform.expressions.tree import Tree, apply, constant
+from closedform.expressions.sums_and_products import power_of, signed_terms, sum_of, times
+from closedform.expressions.tree import Tree, apply, constant, variable
 
 FUNCTIONS = ("inv", "log", "exp")
 
@@ -39,11 +39,45 @@ def joined(
     first: Expression, second: Expression, points: FloatArray, is_first: NDArray[np.bool_]
 ) -> list[Tree]:
     """Minima and maxima that are the first formula at some points and the second at all others."""
-    signs = np.where(is_first, 1.0, -1.0)
-    one, other = first.tree, second.tree
-    u, v = evaluate(one, points), evaluate(other, points)
-    if not (np.isfinite(u).all() and np.isfinite(v).all()):
+    signs, trees = np.where(is_first, 1.0, -1.0), (first.tree, second.tree)
+    if not all(np.isfinite(evaluate(tree, points)).all() for tree in trees):
         return []
+    found = chain(
+        [_proportional(*trees, points, signs)],
+        _times_an_input(*trees, points, signs),
+        _plus_terms(*trees, points, signs),
+    )
+    return next(filter(None, found), None) or _shifted(*trees, points, signs)
+
+
+def _times_an_input(
+    one: Tree, other: Tree, points: FloatArray, signs: FloatArray
+) -> Iterator[list[Tree]]:
+    """Where w has both signs, w*min(a, b) is the smaller of w*a and w*b here, the greater there."""
+    for column in range(points.shape[1]):
+        if not _has_one_sign(points[:, column]) and points[:, column].all():
+            shared = variable(column)
+            sides = apply("div", one, shared), apply("div", other, shared)
+            yield [times(shared, tree) for tree in _proportional(*sides, points, signs)]
+
+
+def _plus_terms(
+    one: Tree, other: Tree, points: FloatArray, signs: FloatArray
+) -> Iterator[list[Tree]]:
+    """The side b + h of min(a, b) + h is known as b, if h is a function of b."""
+    for whole, part, own in ((one, other, -signs), (other, one, signs)):
+        kinds: tuple[list[Tree], list[Tree]] = [], []
+        for sign, term in signed_terms(whole):
+            is_shared = term.variables <= part.variables
+            kinds[is_shared].append(term if sign > 0 else apply("neg", term))
+        if all(kinds):
+            rest, shared = (sum_of(terms) for terms in kinds)
+            yield [apply("add", tree, shared) for tree in _proportional(part, rest, points, own)]
+
+
+def _proportional(one: Tree, other: Tree, points: FloatArray, signs: FloatArray) -> list[Tree]:
+    """Sides of which one is turned by a factor, and by a power where neither changes its sign."""
+    u, v = evaluate(one, points), evaluate(other, points)
     found = [
         apply(name, _on_line(one, (factor, Fraction(0))), other)
         for name, sides in _opposite(signs)
@@ -58,8 +92,11 @@ def joined(
             for name, sides in _opposite(signs)
             if (law := _line(np.log(np.abs(u)), np.log(np.abs(v)), sides, np.exp)) is not None
         ]
-    if found:
-        return found
+    return found
+
+
+def _shifted(one: Tree, other: Tree, points: FloatArray, signs: FloatArray) -> list[Tree]:
+    """Sides of which one is multiplied and shifted, after both were turned by a function."""
     return [
         apply(name, _on_line(turned, line), other_turned)
         for (turned, own), (other_turned, others) in product(

@@ -7,7 +7,6 @@ concept is the greater or the smaller of both, written so that they agree on the
 do they say of every point on which side it lies.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as default
 from heapq import heapify, heappop, heappush
@@ -85,7 +84,7 @@ class Pieces:
     ) -> SearchResult:
         """Look for two formulas, each exact on its side, and join them."""
         clock, told = budget.start(), {"engine": self.name, "seconds": 0.0, "evaluations": 0}
-        if why_not(field) is not None or not space.joints >= {"min", "max"}:
+        if why_not(field) is not None or not space.unbred >= {"min", "max"}:
             progress.close()
             return SearchResult(Front(), "finished", told)
         run = _Run(self, field, space, clock, rng, progress)
@@ -170,8 +169,10 @@ class _Run:
     def _follows(self, formula: Expression, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray(field_misalignment(formula, self.field)[rows] <= PERFECT)
 
-    def _regions(self, rows: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
-        """Regions from points at random, none of which lies in an earlier region."""
+    def _regions(self, rows: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
+        """Regions from points at random, none of which lies in an earlier region; those through
+        which directions turn least come first, as they may cross no border.
+        """
         places = self.field.points[rows] / self.field.scale
         frames = self.field.frames[rows, :, 0]
         near = nearest_others(places, min(self.options.near, len(rows) - 1))
@@ -182,22 +183,25 @@ class _Run:
                 links[start].append((turn, end))
                 links[end].append((turn, start))
         is_new = np.ones(len(rows), dtype=bool)
-        for _ in range(self.options.regions):
-            if not is_new.any():
-                return
-            grown = _grown(links, int(self.rng.choice(np.flatnonzero(is_new))), size)
+        found: list[tuple[float, NDArray[np.int64]]] = []
+        while is_new.any() and len(found) < self.options.regions:
+            steepest, grown = _grown(links, int(self.rng.choice(np.flatnonzero(is_new))), size)
             is_new[grown] = False
-            yield rows[grown]
+            found.append((steepest, rows[grown]))
+        return [region for _, region in sorted(found, key=lambda one: one[0])]
 
 
-def _grown(links: list[list[tuple[float, int]]], start: int, size: int) -> list[int]:
-    """Points reached from one, each over the link along which directions turn least."""
-    reached, border = {start}, list(links[start])
+def _grown(links: list[list[tuple[float, int]]], start: int, size: int) -> tuple[float, list[int]]:
+    """Points reached from one, each over the link along which directions turn least, and how much
+    they turn along the steepest.
+    """
+    reached, border, steepest = {start}, list(links[start]), 0.0
     heapify(border)
     while border and len(reached) < size:
-        _, point = heappop(border)
+        turn, point = heappop(border)
         if point not in reached:
             reached.add(point)
+            steepest = max(steepest, turn)
             for link in links[point]:
                 heappush(border, link)
-    return sorted(reached)
+    return steepest, sorted(reached)

@@ -30,8 +30,9 @@ DEFAULT_OPERATORS = (
     "log",
     "tanh",
 )
-JOINTS = ("min", "max", "abs")
-"""Operators that join two sides of a formula."""
+UNBRED = ("min", "max", "abs", "atan")
+"""Operators that answers of the usual space may have though nothing is bred with them: a kink fits
+a bit of every network's error, and atan is nearly tanh."""
 
 DEFAULT_NESTING = {"sin": ("sin", "cos"), "cos": ("sin", "cos"), "exp": ("exp",), "log": ("log",)}
 
@@ -119,17 +120,15 @@ class SearchSpace:
         return tuple(item.name if isinstance(item, Operator) else item for item in self.operators)
 
     @cached_property
-    def joints(self) -> frozenset[str]:
-        """Operators that may join two sides: all in the usual space, though nothing that has sides
-        is bred there, since a kink fits a bit of every network's error.
-        """
+    def unbred(self) -> frozenset[str]:
+        """Those of the operators `UNBRED` that may occur: all in the usual space."""
         is_usual = tuple(self.operators) == DEFAULT_OPERATORS
-        return frozenset(JOINTS if is_usual else {*JOINTS} & {*self.operator_names})
+        return frozenset(UNBRED if is_usual else {*UNBRED} & {*self.operator_names})
 
     @cached_property
     def _spelled(self) -> frozenset[str]:
         """All operators that can be written with those of the space."""
-        allowed = {"neg", *self.operator_names, *self.joints}
+        allowed = {"neg", *self.operator_names, *self.unbred}
         return frozenset(
             name
             for name, operator in OPERATORS.items()

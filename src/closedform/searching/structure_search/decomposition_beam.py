@@ -13,14 +13,9 @@ from closedform.expressions.tree import Tree
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.structure_search.conditional import find_conditional
+from closedform.searching.structure_search.exact_quotients import exact_quotients
 from closedform.searching.structure_search.merge_finder import MergeFinder
-from closedform.searching.structure_search.merges import (
-    REFINED,
-    Merge,
-    Pair,
-    find_doubles,
-    find_merges,
-)
+from closedform.searching.structure_search.merges import REFINED, Merge, Pair
 from closedform.searching.structure_search.quantities import (
     Data,
     State,
@@ -30,8 +25,10 @@ from closedform.searching.structure_search.quantities import (
     substitute,
 )
 from closedform.searching.structure_search.quotients import quotients
-from closedform.searching.structure_search.similarity import Similarity, similarities
+from closedform.searching.structure_search.similarity import similarities
 from closedform.searching.structure_search.small_fields import in_inputs, reduced_field
+from closedform.searching.structure_search.tuned_merges import find_any, find_with_power
+from closedform.searching.structure_search.two_products import two_products
 from closedform.searching.structure_search.two_terms import FITTED, two_terms
 
 WIDTH = 6
@@ -55,6 +52,10 @@ POWER = "log: x"
 """The family whose sums are products of powers."""
 
 
+FindChildren = Callable[[], list[State]]
+"""A way to find states of fewer quantities."""
+
+
 class ExactFieldError(Exception):
     """A merge loses nothing, so the field has neither noise nor bias."""
 
@@ -68,12 +69,20 @@ class DecompositionBeam:
         Finds merges, and knows what they may lose.
     exact_sums : callable
         Formulas of a state, in the inputs, that an engine finds as sums of terms.
+
+    Attributes
+    ----------
+    is_thorough : bool
+        Whether dear kinds of merges are tried too; what the cheap ones left over is not tried with
+        these again.
     """
 
     def __init__(self, finder: MergeFinder, exact_sums: Callable[[State], list[Tree]]) -> None:
         self.finder, self.exact_sums = finder, exact_sums
+        self.is_thorough = True
         self.states: dict[int, dict[frozenset[Tree], State]] = {}
         self._divided: set[tuple[frozenset[Tree], bool]] = set()
+        self._left_over: set[frozenset[Tree]] = set()
 
     @property
     def level(self) -> float:
@@ -90,6 +99,7 @@ class DecompositionBeam:
         if level != self.level:
             self.finder.level = level
             self._divided.clear()
+            self._left_over.clear()
 
     def add(self, state: State) -> None:
         """Keep a state, if it is new."""
@@ -142,7 +152,8 @@ class DecompositionBeam:
                 return
 
     def _divide_one(self, state: State, *, only_good: bool) -> None:
-        if (state.key, only_good) in self._divided:
+        is_left_over = self.is_thorough and state.key in self._left_over
+        if (state.key, only_good) in self._divided and not (only_good and is_left_over):
             return
         self._divided.add((state.key, only_good))
         for child in self.good_children(state) if only_good else self.children(state):
@@ -158,7 +169,16 @@ class DecompositionBeam:
             return self._last_children(state)
         if self.level > ROUNDING and (good := self._noisy_merges(state)):
             return self._merged(state, good)
-        for find in self._kinds(state):
+        cheap, dear = self._kinds(state)
+        if state.key not in self._left_over:
+            for find in cheap:
+                if children := find():
+                    return children
+        if not self.is_thorough:
+            self._left_over.add(state.key)
+            return []
+        self._left_over.discard(state.key)
+        for find in dear:
             if children := find():
                 return children
         return []
@@ -176,40 +196,36 @@ class DecompositionBeam:
             merges += [m for m in self.finder.of_pair(state, pair, True) if m.loss < self.level]
         return merges
 
-    def _kinds(self, state: State) -> list[Callable[[], list[State]]]:
-        """Ways to find children of an exact field, cheap and likely ones first.
+    def _kinds(self, state: State) -> tuple[list[FindChildren], list[FindChildren]]:
+        """Cheap ways to find children of an exact field, likely ones first, and dear ones.
 
         A new kind of merge stands here, and for noisy fields in `_noisy_merges` and
         `_last_children`: noise makes forms alike, so there kinds compete.
         """
 
-        def from_merges(find: Callable[[], list[Merge]]) -> Callable[[], list[State]]:
+        def from_merges(find: Callable[[], list[Merge]]) -> FindChildren:
             return lambda: self._merged(
                 state, [merge for merge in find() if merge.loss < self.level]
             )
 
-        def of_all(find: Callable[[State], Iterator[State]]) -> Callable[[], list[State]]:
+        def of_all(find: Callable[[State], Iterator[State]]) -> FindChildren:
             return lambda: [one for one in find(state) if one.loss < state.loss + self.level]
 
-        plain = from_merges(lambda: self.finder.of_pairs(state, wider=False))
-        conditional = from_merges(lambda: find_conditional(self.data, state))
+        is_last, is_exact = state.size == 2, self.level <= ROUNDING
+        exact_sums = [of_all(self.exact_sums_of)] if is_exact and not is_last else []
+        cheap = [
+            from_merges(lambda: self.finder.of_pairs(state, wider=False)),
+            from_merges(lambda: find_conditional(self.data, state)),
+            of_all(self.quotients_of),
+            *exact_sums,
+            from_merges(lambda: self.finder.any_functions(state)),
+            lambda: list(self._similar(state)),
+            *([lambda: list(self._of_two_products(state))] if is_exact else []),
+            from_merges(lambda: self.finder.profiles(state)),
+        ]
         wider = from_merges(lambda: self.finder.of_pairs(state, wider=True))
-        profiles = from_merges(lambda: self.finder.profiles(state))
         doubles = from_merges(lambda: self.finder.doubles(state))
-        exact_sums = of_all(self.exact_sums_of)
-        quotient, two_terms_sums = of_all(self.quotients_of), of_all(self.sums_of)
-
-        def similar() -> list[State]:
-            return list(self._similar(state))
-
-        if state.size == 2:
-            return [
-                plain, conditional, wider, similar, profiles, quotient, two_terms_sums, doubles,
-            ]  # fmt: skip
-        exact = [exact_sums] if self.level <= ROUNDING else []
-        return [
-            plain, conditional, *exact, similar, wider, quotient, two_terms_sums, profiles,
-        ]  # fmt: skip
+        return cheap, [wider, of_all(self.sums_of), doubles] if is_last else [of_all(self.sums_of)]
 
     def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
         """Children by good merges: several at once, and the best by themselves."""
@@ -250,7 +266,10 @@ class DecompositionBeam:
     def quotients_of(self, state: State) -> Iterator[State]:
         """Children by quotients of sums of monomials."""
         self.finder.count(1)
-        trees = quotients(self.data, state, lambda: not self._is_over())
+        if self.level <= ROUNDING:
+            trees = exact_quotients(self.data, state)
+        else:
+            trees = quotients(self.data, state, lambda: not self._is_over())
         field = reduced_field(self.data, first_state(self.data))
         if field is not None:
             # Moments are squares, and so is the rounding of what comes from them.
@@ -278,7 +297,7 @@ class DecompositionBeam:
         # In an exact field the best is right, or none is.
         count = BEST_SIMILAR if self.level <= ROUNDING else SIMILAR
         for similar in similarities(self.data, state)[:count]:
-            one = self._in_products(state, similar)
+            one = self._in_products(state, similar.places, (similar.outer, similar.inner))
             if one is None:
                 continue
             good = [merge for merge in self._of_products(one) if merge.loss < self.level]
@@ -286,13 +305,29 @@ class DecompositionBeam:
             if good and self.level <= ROUNDING:
                 return
 
-    def _in_products(self, state: State, similar: Similarity) -> State | None:
+    def _in_products(
+        self, state: State, places: Sequence[int], products: Sequence[Tree]
+    ) -> State | None:
         """The state with two products in the places of what enters through them; they come last."""
         parts = [quantity.tree for quantity in state.quantities]
-        trees = [substitute(product, parts) for product in (similar.outer, similar.inner)]
+        trees = [substitute(product, parts) for product in products]
         new = [quantity for quantity in make_quantities(self.data, trees) if quantity is not None]
-        kept = [q for place, q in enumerate(state.quantities) if place not in similar.places]
+        kept = [q for place, q in enumerate(state.quantities) if place not in places]
         return make_state(self.data, (*kept, *new)) if len(new) == len(trees) else None
+
+    def _of_two_products(self, state: State) -> Iterator[State]:
+        """Children by a sum of any functions of two products, which may share quantities."""
+        for found in two_products(self.data, state, self.finder.count):
+            one = self._in_products(state, found.places, found.products)
+            if one is None:
+                continue
+            self.finder.count(1)
+            pair = Pair(self.data, one, one.size - 2, one.size - 1)
+            merges = find_any(pair, self.finder.any_forms, self.level)
+            good = [merge for merge in merges if merge.loss < self.level]
+            yield from self._best_of(one, good)
+            if good:
+                return
 
     def _of_products(self, state: State) -> list[Merge]:
         """Merges of the last two quantities by a power of the first and any function of the
@@ -301,12 +336,11 @@ class DecompositionBeam:
         self.finder.count(1)
         second, first = state.size - 2, state.size - 1
         pair = Pair(self.data, state, first, second)
-        power = self.finder.forms(state.quantities[second], False).only((POWER,))
-        forms = self.finder.forms(state.quantities[first], True)
-        merges = find_merges(pair, (forms, power), self.level)
-        if any(merge.loss < self.level for merge in merges):
-            return merges
-        return find_doubles(pair, forms, power, self.level, POWER)
+        powers = (
+            self.finder.forms(state.quantities[first], False).only((POWER,)),
+            self.finder.forms(state.quantities[second], False).only((POWER,)),
+        )
+        return find_with_power(pair, self.finder.any_forms, powers, self.level)
 
     def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
         """The best forms of the pairs for which most speaks, best pairs first; then their second

@@ -7,7 +7,7 @@ constants inside: a few values of each are tried, and the ones that look right a
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from closedform.searching.structure_search.quantities import STEEPEST, Quantity,
 
 N_SCREENED = 200
 """Points on which sums are screened and fitted, or nearly twice as many."""
+
+MOST_BATCHES = 64
+"""Compiled lists of families that are kept."""
 
 WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
 """Angles that sines and cosines run through over the range of a quantity."""
@@ -187,7 +190,7 @@ class Forms:
 
 def basic_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     """The basic forms of a quantity that the space allows."""
-    return _evaluated([(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)], quantity)
+    return evaluated([(text, 0.0, 0.0) for text in BASIC if _allowed(text, space)], quantity)
 
 
 def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = False) -> Forms:
@@ -216,7 +219,7 @@ def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = Fal
         for text, grid in family:
             if _allowed(text, space):
                 chosen += [(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
-    return _evaluated(chosen, quantity)
+    return evaluated(chosen, quantity)
 
 
 def rival_forms(quantity: Quantity, space: SearchSpace) -> Forms:
@@ -227,7 +230,7 @@ def rival_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     families = [*PLAIN, *(composed(text, power) for power, _ in POWERS for text, _ in COMPOSED)]
     texts = dict.fromkeys(plain for text in families for plain in with_ones(text))
     kept = [(text, 0.0, 0.0) for text in texts if text not in BASIC and _allowed(text, space)]
-    return wider.joined(_evaluated(kept, quantity))
+    return wider.joined(evaluated(kept, quantity))
 
 
 def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
@@ -320,7 +323,7 @@ _SYMBOLS = tuple(variable(column).root for column in (1, 2, 3))
 """The constants b, c and p; p stands for a power and takes the place of b."""
 
 
-@cache
+@lru_cache(maxsize=MOST_BATCHES)
 def _batch(families: tuple[str, ...]) -> tuple[TapeBatch, np.ndarray, np.ndarray, np.ndarray]:
     """Tapes of many families, and for every hole its node, its family's number and its constant."""
     trees = [_form(text, 0.37, 0.73).tree for text in families]
@@ -339,21 +342,14 @@ def _allowed(text: str, space: SearchSpace) -> bool:
     return space.allows_inside(tree, ["x"]) or tree.size == 1
 
 
-def _evaluated(chosen: Sequence[tuple[str, float, float]], quantity: Quantity) -> Forms:
-    """Slopes at some of the quantity's values, without forms that are not finite there."""
-    few = screened(len(quantity.values))
-    batch, nodes, owners, which = _batch(tuple(text for text, _, _ in chosen))
-    constants = np.array([(b, c) for _, b, c in chosen])
-    numbers = batch.numbers.copy()
-    numbers[nodes] = constants[owners, which]
-    values, gradients, status = values_and_gradients(
-        batch.with_numbers(numbers), np.ascontiguousarray(quantity.values[few, None])
-    )
+def evaluated(chosen: Sequence[tuple[str, float, float]], quantity: Quantity) -> Forms:
+    """Forms by their families and constants b and c, without those that are not finite at the
+    quantity's values.
+    """
+    constants = np.array([(b, c) for _, b, c in chosen]).reshape(-1, 2)
+    values, slopes, status = form_slopes([text for text, _, _ in chosen], constants, quantity)
     forms = [_shape(text)[0] for text, _, _ in chosen]
-    slopes = gradients[:, :, 0]
     with np.errstate(all="ignore"):
-        is_log = np.array([form.is_log for form in forms])
-        slopes = np.where(is_log[:, None], slopes / values, slopes) * quantity.lengths[few]
         slopes = np.where(np.isfinite(slopes) & (status != BAD_VALUE), slopes, np.inf)
         bad = (np.abs(slopes) > STEEPEST).mean(axis=1)
         sizes = np.median(np.abs(slopes), axis=1)
@@ -369,6 +365,36 @@ def _evaluated(chosen: Sequence[tuple[str, float, float]], quantity: Quantity) -
         sizes[kept],
         signs,
     )
+
+
+def form_slopes(
+    families: Sequence[str], constants: FloatArray, quantity: Quantity
+) -> tuple[FloatArray, FloatArray, np.ndarray]:
+    """Values, derivatives times the length of the quantity's gradient, and status of each form, at
+    some of the quantity's values; of a logarithm its argument's values.
+    """
+    few = screened(len(quantity.values))
+    batch, nodes, owners, which = _batch(tuple(families))
+    numbers = batch.numbers.copy()
+    numbers[nodes] = constants[owners, which]
+    values, gradients, status = values_and_gradients(
+        batch.with_numbers(numbers), np.ascontiguousarray(quantity.values[few, None])
+    )
+    is_log = np.array([_shape(text)[0].is_log for text in families], dtype=bool)
+    with np.errstate(all="ignore"):
+        slopes = gradients[:, :, 0]
+        slopes = np.where(is_log[:, None], slopes / values, slopes) * quantity.lengths[few]
+    return values, slopes, status
+
+
+def constants_of(family: str) -> set[int]:
+    """Which of b and c a family has, as 0 and 1."""
+    return set(_shape(family)[1])
+
+
+def cost_of(family: str) -> int:
+    """What a form costs, whatever its constants are."""
+    return _shape(family)[0].cost
 
 
 def screened(n_points: int) -> slice:

@@ -12,6 +12,7 @@ from closedform.field.quality import Quality
 from closedform.searching.structure_search.conditional import find_conditional
 from closedform.searching.structure_search.decomposition_beam import DecompositionBeam
 from closedform.searching.structure_search.merges import Merge
+from closedform.searching.structure_search.profiles import SPLINED
 from closedform.searching.structure_search.quantities import Data, State, make_quantity, substitute
 from closedform.searching.structure_search.yardstick import (
     BIASED_YARDSTICK,
@@ -111,7 +112,8 @@ def find_levels(
         noise = quality.noise_misalignment / n_across
         return LossTolerances(((TOLERANCE * max(noise, min(found, 4 * noise)), None),))
     if evidence > WEAK and shared < NOISY and _may_be_noise(found * n_across, quality):
-        return LossTolerances(((TOLERANCE * found, None),))
+        exact = ((ROUNDING, None),) if found < SPLINED else ()
+        return LossTolerances((*exact, (TOLERANCE * found, None)))
     bias, is_structured = max(ROUNDING, BIAS_TOLERANCE * found), evidence > WEAK
     exactly = LITTLE if has_latents else MOST
     # Hardly any structure in a network: a look is enough.

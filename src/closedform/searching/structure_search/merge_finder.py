@@ -14,9 +14,9 @@ from closedform.searching.structure_search.merges import (
     Pair,
     find_doubles,
     find_merges,
-    find_profiles,
 )
 from closedform.searching.structure_search.quantities import Data, Quantity, State, substitute
+from closedform.searching.structure_search.tuned_merges import find_any, find_beside
 
 
 class OutOfTimeError(Exception):
@@ -60,28 +60,38 @@ class MergeFinder:
         self._forms: dict[tuple[Tree, bool], Forms] = {}
         self._merges: dict[object, list[Merge]] = {}
 
-    def doubles(self, state: State) -> list[Merge]:
-        """Merges by a sum of two functions of one quantity and one of another."""
-        return self.one_by_one(state, find_doubles)
+    def any_functions(self, state: State) -> list[Merge]:
+        """Merges by any function each of two quantities."""
+        found: list[Merge] = []
+        for places in combinations(range(state.size), 2):
+            self.count(1)
+            found += find_any(Pair(self.data, state, *places), self.any_forms, self.level)
+        return found
 
     def profiles(self, state: State) -> list[Merge]:
         """Merges by a plain function of one quantity and any of another, which is found by
         regression.
         """
-        return self.one_by_one(state, find_profiles)
+        return self._one_by_one(
+            state, lambda pair, plain: find_beside(pair, self.any_forms, plain, self.level)
+        )
 
-    def one_by_one(
-        self, state: State, find: Callable[[Pair, Forms, Forms, float], list[Merge]]
-    ) -> list[Merge]:
+    def doubles(self, state: State) -> list[Merge]:
+        """Merges by a sum of two functions of one quantity and one of another."""
+
+        def find(pair: Pair, plain: Forms) -> list[Merge]:
+            forms = self.any_forms(state.quantities[pair.first])
+            return find_doubles(pair, forms, plain, self.level)
+
+        return self._one_by_one(state, find)
+
+    def _one_by_one(self, state: State, find: Callable[[Pair, Forms], list[Merge]]) -> list[Merge]:
         """What is found where one quantity enters by any form and another by a basic one."""
         found: list[Merge] = []
         for one, other in permutations(range(state.size), 2):
             self.count(1)
-            forms = (
-                self.forms(state.quantities[one], True),
-                self.forms(state.quantities[other], False),
-            )
-            found += find(Pair(self.data, state, one, other), *forms, self.level)
+            plain = self.forms(state.quantities[other], False)
+            found += find(Pair(self.data, state, one, other), plain)
             if any(merge.loss < self.level for merge in found):
                 break
         return found
@@ -116,6 +126,10 @@ class MergeFinder:
         over = [variable(place) for place in places]
         for merge in self._merges[key]:
             yield replace(merge, places=places, tree=substitute(merge.tree, over))
+
+    def any_forms(self, quantity: Quantity) -> Forms:
+        """The functions of a quantity, those with constants inside too."""
+        return self.forms(quantity, True)
 
     def forms(self, quantity: Quantity, wider: bool) -> Forms:
         """The functions of a quantity that are tried."""

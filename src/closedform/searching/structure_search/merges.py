@@ -29,7 +29,8 @@ MANY = 100
 """Forms of a quantity from which on they are screened on a third of the points."""
 
 OTHERS = ("x", "x**2", "1/x", "sqrt(x)", "exp(x)", "exp(-x)", "log: x")
-"""What the other quantity may enter by where one enters by a sum of two functions."""
+"""What the other quantity may enter by where the first enters by a sum of two functions, or by one
+whose slopes have poles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,70 +186,8 @@ def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[i
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """The slopes that the first of two quantities has to have where the second enters by a given
-    function; a function of the first alone if that is the right one.
-
-    Attributes
-    ----------
-    roughness : float
-        How much they differ between neighbouring values of the first: 0 if not at all, 2 if they
-        have nothing in common.
-    number : int
-        Of the second one's function.
-    slopes, weights : ndarray, shape (n_screened,)
-        Weighted such that what a form leaves over is the loss.
-    """
-
-    roughness: float
-    number: int
-    slopes: FloatArray
-    weights: FloatArray
-
-
-def profile_of(pair: Pair, other: Forms) -> Profile | None:
-    """The smoothest profile of the first quantity, for the second one's functions `OTHERS`."""
-    along, across = pair.along[pair.few], pair.across[pair.few]
-    first = pair.state.quantities[pair.first]
-    order = np.argsort(first.values[pair.few])
-    found: list[Profile] = []
-    for number, slope in enumerate(other.slopes):
-        with np.errstate(all="ignore"):
-            needed = slope * along / across
-            weights = across**2 / (slope * np.hypot(along, across))
-            logs = np.log(np.abs(needed / first.lengths[pair.few]))[order]
-            logs = logs[np.isfinite(logs)]  # what is saturated has no slope there
-            # Half the mean square of steps is the variance, if neighbours have nothing in common.
-            roughness = float((np.diff(logs) ** 2).mean() / logs.var()) if len(logs) else np.inf
-        is_known = np.isfinite(needed).all() and len(logs) > len(needed) / 4
-        if other.forms[number].family in OTHERS and is_known and np.isfinite(roughness):
-            found.append(Profile(roughness, number, needed, weights))
-    return min(found, key=lambda profile: profile.roughness, default=None)
-
-
-def find_profiles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
-    """The best sums of one function each, where that of the second quantity is found first: with
-    the right one, the slopes that the first has to have are a function of it alone.
-    """
-    profile = profile_of(pair, other)
-    if profile is None:
-        return []
-    size, second = other.sizes[profile.number], other.term(profile.number, 1, 1.0)
-    sums = [
-        (FormTerm(form, 0, factor * size, sign), second)
-        for form, sign, factor in forms.nearest(
-            profile.slopes, len(forms.forms), profile.weights, may_turn=True
-        )
-    ]
-    return pair.merges(sums, pair.weaker, level)
-
-
-def find_doubles(
-    pair: Pair, forms: Forms, other: Forms, level: float, one: str | None = None
-) -> list[Merge]:
-    """The best sums of two functions of the first quantity, one of them of a given family if that
-    is said, and one of the second.
+def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[Merge]:
+    """The best sums of two functions of the first quantity and one of the second.
 
     Where b(y) is given, the slope of a(x) is known as a value: a' = b'*along/across. So a' is an
     ordinary regression, weighted such that what it leaves over is the loss.
@@ -266,9 +205,7 @@ def find_doubles(
             factor = across * np.abs(across) / (slope * lengths) * np.sqrt(weights)
         if not np.isfinite(factor).all():
             continue
-        ranked += _best_two(
-            forms, forms.slopes * factor, target, int(other.costs[number]), number, one
-        )
+        ranked += _best_two(forms, forms.slopes * factor, target, int(other.costs[number]), number)
     ranked.sort()
     sums, families = [], set()
     for _, i, j, number, (first, second) in ranked:
@@ -285,7 +222,7 @@ def find_doubles(
 
 
 def _best_two(
-    forms: Forms, columns: FloatArray, target: FloatArray, cost: int, number: int, one: str | None
+    forms: Forms, columns: FloatArray, target: FloatArray, cost: int, number: int
 ) -> list[tuple[float, int, int, int, tuple[float, float]]]:
     """The shortest descriptions of a target by two columns."""
     with np.errstate(all="ignore"):
@@ -300,9 +237,6 @@ def _best_two(
     losses = np.where(free > DEPENDENT, np.maximum(target @ target - gain, 0.0), np.inf)
     lengths = USUAL_YARDSTICK(losses, np.add.outer(forms.costs, forms.costs) + cost)
     lengths[np.tril_indices(len(lengths))] = np.inf
-    if one is not None:
-        is_one = np.array([form.family == one for form in forms.forms])
-        lengths[~np.logical_or.outer(is_one, is_one)] = np.inf
     found = []
     for place in np.argpartition(lengths, 2 * REFINED, axis=None)[: 2 * REFINED]:
         i, j = (int(index) for index in np.unravel_index(place, lengths.shape))

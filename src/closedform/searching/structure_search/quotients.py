@@ -160,7 +160,7 @@ def quotients(data: Data, state: State, may_go_on: Callable[[], bool]) -> list[T
         if not (np.isfinite(moments.total).all() and (np.diag(moments.total) > 0).all()):
             break
         found = [*_grown(moments, np.array(powers), may_go_on)]
-        trees += [substitute(_written(one.sides, powers, sizes), parts) for one in found]
+        trees += [substitute(written_quotient(one.sides, powers, sizes), parts) for one in found]
         if not found or found[-1].loss < ROUNDED:
             break
     return [tree for tree in dict.fromkeys(trees) if not tree.is_constant]
@@ -290,12 +290,15 @@ def _moments(data: Data, state: State, powers: list[np.ndarray], sizes: FloatArr
     return Moments(total - weighted.T @ weighted, total, place, sign)
 
 
-def _written(sides: tuple[Side, Side], powers: list[np.ndarray], sizes: FloatArray) -> Tree:
+def written_quotient(
+    sides: tuple[Side, Side], powers: Sequence[np.ndarray], sizes: FloatArray
+) -> Tree:
+    """A quotient of monomials, in quantities measured in given sizes, as a tree over these."""
     above, below = (_sum(side, powers, sizes) for side in sides)
     return above if below.is_constant else apply("div", above, below)
 
 
-def _sum(side: Side, powers: list[np.ndarray], sizes: FloatArray) -> Tree:
+def _sum(side: Side, powers: Sequence[np.ndarray], sizes: FloatArray) -> Tree:
     largest = max(side, key=lambda k: abs(side[k]))
     scale = side[largest] / np.prod(sizes ** powers[largest])
     terms = []

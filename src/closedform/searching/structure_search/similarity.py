@@ -68,17 +68,52 @@ class Similarity:
 
 def similarities(data: Data, state: State) -> list[Similarity]:
     """What is found for all quantities of a state and for some, the best first."""
-    if state.size > len(LARGEST):
-        return []
-    sizes = range(2, state.size + 1) if state.size <= MOST_SETS else sorted({2, state.size})
-    sets = [places for size in sizes for places in combinations(range(state.size), size)]
-    found = [one for places in sets for one in similarity(data, state, places)]
+    found = [
+        one for places in sets_of_places(state.size) for one in similarity(data, state, places)
+    ]
     return sorted(found, key=lambda one: one.score)
 
 
-def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Similarity]:
-    """Products through which some quantities enter, one for each plain choice of c."""
-    chosen, few = [state.quantities[place] for place in places], screened(len(data.weights))
+def sets_of_places(count: int) -> list[tuple[int, ...]]:
+    """The sets of so many quantities that are looked at, small ones first."""
+    if count > len(LARGEST):
+        return []
+    sizes = range(2, count + 1) if count <= MOST_SETS else sorted({2, count})
+    return [places for size in sizes for places in combinations(range(count), size)]
+
+
+@dataclass(frozen=True, slots=True)
+class LogField:
+    """Directions of a field in the logarithms of some quantities, where these have one sign.
+
+    Attributes
+    ----------
+    units : ndarray, shape (n_points, n_quantities)
+    logs : ndarray, shape (n_points, n_quantities)
+    weights : ndarray, shape (n_points,)
+    has_both : ndarray of bool, shape (n_quantities,)
+        Whether a quantity has the other sign elsewhere.
+    """
+
+    units: FloatArray
+    logs: FloatArray
+    weights: FloatArray
+    has_both: np.ndarray
+
+    @property
+    def moments(self) -> FloatArray:
+        """Mean products of the directions' parts."""
+        return (self.units * self.weights[:, None]).T @ self.units
+
+    @property
+    def few(self) -> slice:
+        """The points that are screened."""
+        return slice(None) if self.has_both.any() else screened(len(self.weights))
+
+
+def log_field(data: Data, state: State, places: Sequence[int]) -> LogField | None:
+    """The directions of some quantities; None if they have none at enough points."""
+    chosen = [state.quantities[place] for place in places]
     values = np.stack([quantity.values for quantity in chosen], axis=1)
     # Logarithms need one sign: of quantities of both signs, look where most points are.
     signs = np.sign(values)
@@ -87,22 +122,31 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
     if has_both.any():
         kinds, counts = np.unique(signs, axis=0, return_counts=True)
         kept = np.flatnonzero((signs == kinds[counts.argmax()]).all(axis=1))
-        few = slice(None)
     if not values[kept].all() or len(kept) < FEWEST:
-        return
+        return None
     lengths = np.stack([quantity.lengths for quantity in chosen], axis=1)
     slopes = (state.slopes[:, list(places)] / lengths * values)[kept]
-    sizes, weights = np.linalg.norm(slopes, axis=1), data.weights[kept]
+    sizes = np.linalg.norm(slopes, axis=1)
     if not (sizes > 0).all():
+        return None
+    logs = np.log(np.abs(values[kept]))
+    return LogField(slopes / sizes[:, None], logs, data.weights[kept], has_both)
+
+
+def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Similarity]:
+    """Products through which some quantities enter, one for each plain choice of c."""
+    field = log_field(data, state, places)
+    if field is None:
         return
-    units, logs = slopes / sizes[:, None], np.log(np.abs(values[kept]))
-    moments = (units * weights[:, None]).T @ units
+    units, logs, weights, has_both = field.units, field.logs, field.weights, field.has_both
+    moments, few = field.moments, field.few
+    chosen = [state.quantities[place] for place in places]
     plane = np.linalg.eigh(moments)[1][:, -2:]
     found = _turning((units @ plane)[few], (logs @ plane)[few], weights[few])
     if found is None:
         return
     angles, left = found
-    whole = _whole_numbers(len(places))
+    whole = whole_numbers(len(places), max(LARGEST))
     flat = whole @ plane
     is_near = (flat**2).sum(axis=1) > (1 - NEAR**2) * (whole**2).sum(axis=1)
     whole, flat = whole[is_near], flat[is_near]
@@ -111,7 +155,8 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
     for number in np.argsort(scores, kind="stable")[:CHOICES]:
         if rough[number] > MOST:
             return
-        inner = whole[number]
+        # What changes its sign stands above the line: a pole inside the data is no map.
+        inner = whole[number] * (-1 if (whole[number][has_both] < 0).any() else 1)
         aside = np.eye(len(places)) - np.outer(inner, inner) / (inner @ inner)
         across = np.linalg.eigh(aside @ moments @ aside)[1][:, -1]
         # Whatever of c is added to p becomes a part of F, so one of c's inputs need not be in p.
@@ -121,12 +166,17 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
             for outer in _plain(across - across[k] / inner[k] * inner)
             if ((inner != 0) | (np.array(outer) != 0)).all()
         ]
-        for outer in dict.fromkeys(outers):
+        # Powers of what changes its sign may lose it, so others come first, and short ones.
+        costs = np.array([quantity.complexity for quantity in chosen])
+        for outer in sorted(
+            dict.fromkeys(outers),
+            key=lambda outer: ((np.array(outer)[has_both] % 2).any(), np.abs(outer) @ costs),
+        ):
             # A square has lost the sign that its root has.
             is_square = has_both.any() and not (inner[has_both] % 2).any()
             yield Similarity(
-                tuple(places), _product(places, inner / 2 if is_square else inner),
-                _product(places, outer), float(scores[number]),
+                tuple(places), whole_product(places, inner / 2 if is_square else inner),
+                whole_product(places, outer), float(scores[number]),
             )  # fmt: skip
 
 
@@ -157,9 +207,11 @@ def _turning(
 
 
 @cache
-def _whole_numbers(count: int) -> FloatArray:
-    """Exponents without a common factor, the first of which that is not 0 is positive."""
-    largest = LARGEST[min(count, len(LARGEST)) - 1]
+def whole_numbers(count: int, highest: int) -> FloatArray:
+    """Exponents up to the highest, or what so many quantities allow, without a common factor, the
+    first of which that is not 0 is positive.
+    """
+    largest = min(highest, LARGEST[min(count, len(LARGEST)) - 1])
     numbers = np.indices((2 * largest + 1,) * count).reshape(count, -1).T - largest
     firsts = numbers[np.arange(len(numbers)), (numbers != 0).argmax(axis=1)]
     is_kept = (firsts > 0) & (np.gcd.reduce(numbers, axis=1) == 1)
@@ -183,7 +235,8 @@ def _plain(exponents: FloatArray) -> list[tuple[int, ...]]:
     return [tuple(int(number) for number in wholes[k]) for k in dict.fromkeys((smallest, nearest))]
 
 
-def _product(places: Sequence[int], exponents: Iterable[float]) -> Tree:
+def whole_product(places: Sequence[int], exponents: Iterable[float]) -> Tree:
+    """A product of powers of some quantities, as a tree over the state's."""
     return product_of_powers(
         [(variable(p), Fraction(float(n))) for p, n in zip(places, exponents, strict=True)]
     )

@@ -98,9 +98,6 @@ class StructureRun:
         try:
             has_latents = self.field.latents is not None
             levels = find_levels(self.beam, self.start, self.field.quality, has_latents=has_latents)
-            # An exact merge is hardly ever false; one that loses something competes with these.
-            for state in self.beam.similar_children(self.start) if levels is not EXACT else ():
-                self.beam.add(state)
         except OutOfTimeError:
             return
         self.levels, self.is_known = levels, levels.is_known
@@ -108,6 +105,7 @@ class StructureRun:
             # Only where quantities merge exactly it is known that this is the way.
             self.clock.budget = self.clock.budget.share(self.options.inexact)
         if self.options.exactly:
+            self.beam.is_thorough = False
             self._merge_at(ROUNDING, self.options.apart)
             return
         if levels is not EXACT and self.start.size < LOOKED_AT:
@@ -115,16 +113,22 @@ class StructureRun:
             # follows may take all the time of a short budget, and would be judged without it.
             self._ask(self.options.terms, self.start, self._share(LOOK), keep=True)
         for number, (level, share) in enumerate(levels.steps):
-            self._merge_at(level, self.options.apart if share is None else share)
-            # What is solved up to a bias may still have an exact answer.
-            is_biased = self.levels.is_biased
-            if self.lowest <= PERFECT if is_biased else not self._may_go_on():
+            if level > ROUNDING:
+                self._add_similar()
+            share = self.options.apart if share is None else share
+            self.beam.is_thorough = level > ROUNDING
+            if self._is_enough_at(level, share):
                 return
             # A trained network follows neither side of a minimum exactly.
             if number == 0 and not has_latents:
                 self._read_pieces()
                 if self.lowest <= PERFECT:
                     return
+            if level <= ROUNDING and self._has_merged():
+                self.levels, self.beam.is_thorough = EXACT, True
+                if self._is_enough_at(level, share):
+                    return
+                break
         levels = self.levels
         if not levels.is_biased or (levels.is_structured and not self._is_solved()):
             self._read_what_is_left()
@@ -134,6 +138,14 @@ class StructureRun:
             self._read_what_is_left()
             if self._may_go_on():
                 self._merge_at(levels.bias, self.options.apart)
+
+    def _add_similar(self) -> None:
+        """A merge that loses something competes with what all inputs together say."""
+        try:
+            for state in self.beam.similar_children(self.start):
+                self.beam.add(state)
+        except OutOfTimeError:
+            pass
 
     def _read_exactly(self) -> None:
         """Look for an exact answer where one was found up to what seems a network's bias: only one
@@ -155,6 +167,19 @@ class StructureRun:
             return
         found = self._searched(engine, self.field, self.space, self._share(self.options.divided))
         self.front = self.front.merge(found.front)
+
+    def _has_merged(self) -> bool:
+        """Whether some quantities took the place of more without a loss."""
+        sizes = [size for size in self.beam.sizes if size < self.start.size]
+        best = (state for size in sizes for state in self.beam.best(size, 1))
+        return any(self.beam.is_good(state, self.start) for state in best)
+
+    def _is_enough_at(self, level: float, share: float) -> bool:
+        """Whether merging ends the search; what is solved up to a bias may still have an exact
+        answer.
+        """
+        self._merge_at(level, share)
+        return self.lowest <= PERFECT if self.levels.is_biased else not self._may_go_on()
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""

@@ -64,7 +64,7 @@ class Pieces:
 
     sides: StructureSearch = default(default_factory=lambda: StructureSearch(exactly=True))
     regions: int = 8
-    extent: float = 0.15
+    extent: float = 0.08
     each: float = 1 / 3
     near: int = 6
 

@@ -188,8 +188,9 @@ class StructureRun:
         used = inputs_that_matter(self.data, self.beam.level)
         if len(used) < self.start.size:
             self._divide_without(used)
-        if not self.unused:
-            self._divide(self.start)
+            if self.unused:
+                return
+        self._divide(self.start)
 
     def _set_level(self, level: float) -> None:
         """What a true merge may lose from now on, and how descriptions are measured then."""

@@ -18,7 +18,7 @@ def found_in(truth, names, noise=0.0):
     field = KnownField(truth, tuple(names), 0.5, 2.0).field(np.random.default_rng(0), 800, noise)
     data = Data.of(field, 800, np.random.default_rng(0))
     looked: list[int] = []
-    found = list(two_products(data, first_state(data), looked.append))
+    found = list(two_products(data, first_state(data), 0.0, looked.append))
     assert looked
     return found
 

@@ -2,34 +2,18 @@
 each size first.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
-from closedform.expressions.complexity import complexity
-from closedform.expressions.expression import Expression
 from closedform.expressions.tree import Tree
-from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import ROUNDING
+from closedform.searching.structure_search.child_finder import CHILDREN, ChildFinder
 from closedform.searching.structure_search.conditional import find_conditional
-from closedform.searching.structure_search.exact_quotients import exact_quotients
 from closedform.searching.structure_search.merge_finder import MergeFinder
-from closedform.searching.structure_search.merges import REFINED, Merge, Pair
-from closedform.searching.structure_search.quantities import (
-    Data,
-    State,
-    first_state,
-    make_quantities,
-    make_state,
-    substitute,
-)
-from closedform.searching.structure_search.quotients import quotients
-from closedform.searching.structure_search.similarity import similarities
-from closedform.searching.structure_search.small_fields import in_inputs, reduced_field
-from closedform.searching.structure_search.tuned_merges import find_any, find_with_power
-from closedform.searching.structure_search.two_products import two_products
-from closedform.searching.structure_search.two_terms import FITTED, two_terms
+from closedform.searching.structure_search.merges import Merge
+from closedform.searching.structure_search.quantities import Data, State
 
 WIDTH = 6
 """States of each size that are divided further."""
@@ -40,17 +24,8 @@ NARROW = 2
 WIDER_PAIRS = 2
 """Pairs of a noisy state for which forms with constants inside compete with those without."""
 
-CHILDREN, OF_A_PAIR = 8, 2
-"""Merges of a state that are tried, in all and of the same quantities."""
-
-
-SIMILAR, BEST_SIMILAR = 4, 2
-"""Pairs of products that quantities are tried to enter through, and those of exact fields."""
-
-
-POWER = "log: x"
-"""The family whose sums are products of powers."""
-
+OF_A_PAIR = 2
+"""Merges of the same quantities that are tried, where they may lose something."""
 
 FindChildren = Callable[[], list[State]]
 """A way to find states of fewer quantities."""
@@ -78,7 +53,7 @@ class DecompositionBeam:
     """
 
     def __init__(self, finder: MergeFinder, exact_sums: Callable[[State], list[Tree]]) -> None:
-        self.finder, self.exact_sums = finder, exact_sums
+        self.finder, self.child_finder = finder, ChildFinder(finder, exact_sums)
         self.is_thorough = True
         self.states: dict[int, dict[frozenset[Tree], State]] = {}
         self._divided: set[tuple[frozenset[Tree], bool]] = set()
@@ -168,7 +143,7 @@ class DecompositionBeam:
         if self.level > ROUNDING and state.size == 2:
             return self._last_children(state)
         if self.level > ROUNDING and (good := self._noisy_merges(state)):
-            return self._merged(state, good)
+            return self.child_finder.merged(state, good)
         cheap, dear = self._kinds(state)
         if state.key not in self._left_over:
             for find in cheap:
@@ -190,7 +165,9 @@ class DecompositionBeam:
         merges = [
             merge for merge in self.finder.of_pairs(state, wider=False) if merge.loss < self.level
         ]
-        pairs = list(dict.fromkeys(merge.places for merge in self._ranked(state, merges)))
+        pairs = list(
+            dict.fromkeys(merge.places for merge in self.child_finder.ranked(state, merges))
+        )
         for pair in pairs[:WIDER_PAIRS]:
             assert len(pair) == 2
             merges += [m for m in self.finder.of_pair(state, pair, True) if m.loss < self.level]
@@ -204,7 +181,7 @@ class DecompositionBeam:
         """
 
         def from_merges(find: Callable[[], list[Merge]]) -> FindChildren:
-            return lambda: self._merged(
+            return lambda: self.child_finder.merged(
                 state, [merge for merge in find() if merge.loss < self.level]
             )
 
@@ -212,28 +189,21 @@ class DecompositionBeam:
             return lambda: [one for one in find(state) if one.loss < state.loss + self.level]
 
         is_last, is_exact = state.size == 2, self.level <= ROUNDING
-        exact_sums = [of_all(self.exact_sums_of)] if is_exact and not is_last else []
+        exact_sums = [of_all(self.child_finder.exact_sums_of)] if is_exact and not is_last else []
         cheap = [
             from_merges(lambda: self.finder.of_pairs(state, wider=False)),
             from_merges(lambda: find_conditional(self.data, state)),
-            of_all(self.quotients_of),
+            of_all(self.child_finder.quotients_of),
             *exact_sums,
             from_merges(lambda: self.finder.any_functions(state)),
-            lambda: list(self._similar(state)),
-            *([lambda: list(self._of_two_products(state))] if is_exact else []),
+            lambda: list(self.child_finder.similar(state)),
+            lambda: list(self.child_finder.of_two_products(state)),
             from_merges(lambda: self.finder.profiles(state)),
         ]
+        sums = of_all(self.child_finder.sums_of)
         wider = from_merges(lambda: self.finder.of_pairs(state, wider=True))
         doubles = from_merges(lambda: self.finder.doubles(state))
-        return cheap, [wider, of_all(self.sums_of), doubles] if is_last else [of_all(self.sums_of)]
-
-    def _merged(self, state: State, good: Sequence[Merge]) -> list[State]:
-        """Children by good merges: several at once, and the best by themselves."""
-        ranked = self._ranked(state, good)
-        chosen = ranked[: NARROW if self.level <= ROUNDING else CHILDREN]
-        singly = [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
-        together = self._applied(state, _apart(ranked))
-        return singly if together is None else [together, *singly]
+        return cheap, [wider, sums, doubles] if is_last else [sums]
 
     def _last_children(self, state: State) -> Iterator[State]:
         """Between forms that noise makes alike all kinds compete; likely ones come first, as time
@@ -243,120 +213,13 @@ class DecompositionBeam:
             *self.finder.of_pairs(state, wider=False),
             *self.finder.of_pairs(state, wider=True),
             *self.finder.profiles(state),
+            *self.finder.any_functions(state),
         ]
-        yield from self._best_of(state, merges)
-        yield from self._similar(state)
-        yield from self.sums_of(state)
-        yield from self._best_of(state, self.finder.doubles(state))
-
-    def exact_sums_of(self, state: State) -> Iterator[State]:
-        """Children by sums of terms of all quantities."""
-        yield from self._whole(state, self.exact_sums(state))
-
-    def sums_of(self, state: State) -> Iterator[State]:
-        """Children by sums of two terms of all quantities."""
-        field = reduced_field(self.data, state)
-        if field is None:
-            return
-        self.finder.count(FITTED // REFINED)
-        space, yardstick = self.finder.space.over(field.names), self.data.yardstick
-        found = two_terms(field, space, yardstick, self._is_over)
-        yield from self._whole(state, [in_inputs(one, state) for one in found])
-
-    def quotients_of(self, state: State) -> Iterator[State]:
-        """Children by quotients of sums of monomials."""
-        self.finder.count(1)
-        if self.level <= ROUNDING:
-            trees = exact_quotients(self.data, state)
-        else:
-            trees = quotients(self.data, state, lambda: not self._is_over())
-        field = reduced_field(self.data, first_state(self.data))
-        if field is not None:
-            # Moments are squares, and so is the rounding of what comes from them.
-            fitted, _ = refit([Expression(tree, field.names) for tree in trees], field)
-            yield from self._whole(state, [one.tree for one in fitted])
-
-    def _is_over(self) -> bool:
-        return self.finder.clock.is_over()
-
-    def _whole(self, state: State, trees: list[Tree]) -> Iterator[State]:
-        """Children by formulas of all quantities, written in the inputs."""
-        for tree, made in zip(trees, make_quantities(self.data, trees), strict=True):
-            if made is not None and self.finder.space.allows(tree, self.data.names):
-                yield make_state(self.data, (state.descendant(self.data, made, range(state.size)),))
-
-    def _best_of(self, state: State, merges: Sequence[Merge]) -> Iterator[State]:
-        for merge in self._ranked(state, merges)[: 2 * WIDTH]:
-            if (child := self._applied(state, [merge])) is not None:
-                yield child
-
-    def _similar(self, state: State) -> Iterator[State]:
-        """Children by a product of powers times a function of another, for the quantities whose
-        slopes say best what they are.
-        """
-        # In an exact field the best is right, or none is.
-        count = BEST_SIMILAR if self.level <= ROUNDING else SIMILAR
-        for similar in similarities(self.data, state)[:count]:
-            one = self._in_products(state, similar.places, (similar.outer, similar.inner))
-            if one is None:
-                continue
-            good = [merge for merge in self._of_products(one) if merge.loss < self.level]
-            yield from self._best_of(one, good)
-            if good and self.level <= ROUNDING:
-                return
-
-    def _in_products(
-        self, state: State, places: Sequence[int], products: Sequence[Tree]
-    ) -> State | None:
-        """The state with two products in the places of what enters through them; they come last."""
-        parts = [quantity.tree for quantity in state.quantities]
-        trees = [substitute(product, parts) for product in products]
-        new = [quantity for quantity in make_quantities(self.data, trees) if quantity is not None]
-        kept = [q for place, q in enumerate(state.quantities) if place not in places]
-        return make_state(self.data, (*kept, *new)) if len(new) == len(trees) else None
-
-    def _of_two_products(self, state: State) -> Iterator[State]:
-        """Children by a sum of any functions of two products, which may share quantities."""
-        for found in two_products(self.data, state, self.finder.count):
-            one = self._in_products(state, found.places, found.products)
-            if one is None:
-                continue
-            self.finder.count(1)
-            pair = Pair(self.data, one, one.size - 2, one.size - 1)
-            merges = find_any(pair, self.finder.any_forms, self.level)
-            good = [merge for merge in merges if merge.loss < self.level]
-            yield from self._best_of(one, good)
-            if good:
-                return
-
-    def _of_products(self, state: State) -> list[Merge]:
-        """Merges of the last two quantities by a power of the first and any function of the
-        second; if none is good, a power of that times any function.
-        """
-        self.finder.count(1)
-        second, first = state.size - 2, state.size - 1
-        pair = Pair(self.data, state, first, second)
-        powers = (
-            self.finder.forms(state.quantities[first], False).only((POWER,)),
-            self.finder.forms(state.quantities[second], False).only((POWER,)),
-        )
-        return find_with_power(pair, self.finder.any_forms, powers, self.level)
-
-    def _ranked(self, state: State, merges: Sequence[Merge]) -> list[Merge]:
-        """The best forms of the pairs for which most speaks, best pairs first; then their second
-        best forms.
-        """
-        of_pair: dict[tuple[int, ...], list[Merge]] = {}
-        for merge in sorted(
-            merges, key=lambda m: float(self.data.yardstick(m.loss, complexity(m.tree)))
-        ):
-            of_pair.setdefault(merge.places, []).append(merge)
-        if state.size == 2 or self.level <= ROUNDING:
-            return sorted(
-                merges, key=lambda m: float(self.data.yardstick(m.loss, complexity(m.tree)))
-            )
-        pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
-        return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
+        yield from self.child_finder.best_of(state, merges)
+        yield from self.child_finder.similar(state)
+        yield from self.child_finder.of_two_products(state)
+        yield from self.child_finder.sums_of(state)
+        yield from self.child_finder.best_of(state, self.finder.doubles(state))
 
     def children(self, state: State) -> list[State]:
         """States of one quantity less, the shortest descriptions first."""
@@ -376,12 +239,16 @@ class DecompositionBeam:
                 and len(chosen) < CHILDREN
             ):
                 chosen.append(merge)
-        return [child for merge in chosen if (child := self._applied(state, [merge])) is not None]
+        return [
+            child
+            for merge in chosen
+            if (child := self.child_finder.applied(state, [merge])) is not None
+        ]
 
     def similar_children(self, state: State) -> list[State]:
-        """What `_similar` finds, whatever it loses."""
+        """What `ChildFinder.similar` finds, whatever it loses."""
         with self.at_any_loss():
-            return list(self._similar(state))
+            return list(self.child_finder.similar(state))
 
     @contextmanager
     def at_any_loss(self) -> Iterator[None]:
@@ -391,33 +258,3 @@ class DecompositionBeam:
             yield
         finally:
             self.finder.level = level
-
-    def _applied(self, state: State, merges: Sequence[Merge]) -> State | None:
-        """The state after merges without common quantities."""
-        parts = [quantity.tree for quantity in state.quantities]
-        trees = [substitute(merge.tree, parts) for merge in merges]
-        legality = self.finder.space.legality
-        if legality and not all(legality.allows(tree, self.data.names) for tree in trees):
-            return None
-        made = make_quantities(self.data, trees)
-        new = [
-            state.descendant(self.data, quantity, merge.places)
-            for quantity, merge in zip(made, merges, strict=True)
-            if quantity is not None
-        ]
-        if len(new) < len(made) or not new:
-            return None
-        gone = {place for merge in merges for place in merge.places}
-        kept = [quantity for place, quantity in enumerate(state.quantities) if place not in gone]
-        return make_state(self.data, (*kept, *new))
-
-
-def _apart(merges: Sequence[Merge]) -> list[Merge]:
-    """The first merges that have no quantity in common."""
-    used: set[int] = set()
-    chosen = []
-    for merge in merges:
-        if used.isdisjoint(merge.places):
-            chosen.append(merge)
-            used.update(merge.places)
-    return chosen

@@ -52,24 +52,36 @@ class TwoProducts:
     cost: float
 
 
-def two_products(data: Data, state: State, count: Callable[[int], None]) -> Iterator[TwoProducts]:
-    """What is found for all quantities of a state, then for fewer."""
+def two_products(
+    data: Data, state: State, level: float, count: Callable[[int], None]
+) -> Iterator[TwoProducts]:
+    """What is found for all quantities of a state, then for fewer.
+
+    Parameters
+    ----------
+    data : Data
+    state : State
+    level : float
+        What true ones may leave over.
+    count : callable
+        Called for each set of quantities.
+    """
     for places in reversed(sets_of_places(state.size)):
         count(1)
         field = log_field(data, state, places)
         if field is not None:
-            yield from _of_set(field, places)
+            yield from _of_set(field, places, level)
 
 
-def _of_set(field: LogField, places: Sequence[int]) -> Iterator[TwoProducts]:
+def _of_set(field: LogField, places: Sequence[int], level: float) -> Iterator[TwoProducts]:
     sizes, frame = np.linalg.eigh(field.moments)
-    if sizes[:-2].sum() > FLAT * sizes.sum():
+    if sizes[:-2].sum() > (level + FLAT) * sizes.sum():
         return
     plane = frame[:, -2:]
     whole = whole_numbers(len(places), HIGHEST)
     costs = np.abs(whole).sum(axis=1)
     off = ((whole - whole @ plane @ plane.T) ** 2).sum(axis=1)
-    flat = np.flatnonzero(off < FLAT)
+    flat = np.flatnonzero(off < (level + FLAT) * (whole**2).sum(axis=1))
     whole = whole[flat[np.argsort(costs[flat], kind="stable")[:MOST]]]
     # What changes its sign stands above the line: a pole inside the data is no map.
     whole = np.where((whole[:, field.has_both] < 0).any(axis=1, keepdims=True), -whole, whole)
@@ -85,8 +97,8 @@ def _of_set(field: LogField, places: Sequence[int]) -> Iterator[TwoProducts]:
         turning = float(np.linalg.eigvalsh((slopes * own[:, None]).T @ slopes)[0])
         pair = (bases[one], bases[other]), (slopes[:, 0], slopes[:, 1]), own
         loss, _ = fitted_profiles(*pair, turns=1)
-        loss = fitted_profiles(*pair)[0] if loss < ROUGHLY * turning else 1.0
-        if loss < SPLINED * turning:
+        loss = fitted_profiles(*pair)[0] if loss < level + ROUGHLY * turning else 1.0
+        if loss < level + SPLINED * turning:
             products = whole_product(places, both[0]), whole_product(places, both[1])
             cost = float(np.abs(both).sum())
             found.append((loss, TwoProducts(tuple(places), products, cost)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 import closedform as cf
 from closedform.expressions.expression import Expression
@@ -41,6 +42,20 @@ def test_quotients_with_cross_terms_are_read(truth, names):
 
 def test_noise_does_not_hide_them():
     assert found_in("(x + 2*y*z)/(1 + x*z)", "xyz", noise=np.deg2rad(1.0)) < 1e-4
+
+
+def test_no_pole_lies_inside_the_data():
+    known = KnownField("(x + 2*y*z)/(4 + x*z)", ("x", "y", "z"), -1.5, 1.5)
+    field = known.field(np.random.default_rng(0), 800)
+    data = Data.of(field, 800, np.random.default_rng(0))
+    trees = quotients(data, first_state(data), lambda: True)
+    fitted, values = refit([Expression(tree, field.names) for tree in trees], field)
+    exact = [formula for formula, value in zip(fitted, values, strict=True) if value < 1e-12]
+    assert exact
+    truth = cf.parse(known.truth, names=["x", "y", "z"])(field.points)
+    for formula in exact:
+        # Its reciprocal has the same directions, but is no invertible function of it.
+        assert abs(spearmanr(formula(field.points), truth).statistic) == pytest.approx(1.0)
 
 
 def test_what_is_no_quotient_of_low_degree_is_not_read():

@@ -75,6 +75,7 @@ def test_a_product_of_many_inputs_takes_a_moment():
     "truth",
     [
         "x*(y**2 + z**2)",
+        "(x**2 + x*y)/(10 + 10*x + x**2*y)",
         *[pytest.param(text, marks=pytest.mark.slow) for text in ("x*y**2/z", "x*exp(-y/z)")],
     ],
 )

@@ -186,7 +186,7 @@ class DecompositionBeam:
             )
 
         def of_all(find: Callable[[State], Iterator[State]]) -> FindChildren:
-            return lambda: [one for one in find(state) if one.loss < state.loss + self.level]
+            return lambda: [one for one in find(state) if self.is_good(one, state)]
 
         is_last, is_exact = state.size == 2, self.level <= ROUNDING
         exact_sums = [of_all(self.child_finder.exact_sums_of)] if is_exact and not is_last else []
@@ -216,6 +216,7 @@ class DecompositionBeam:
             *self.finder.any_functions(state),
         ]
         yield from self.child_finder.best_of(state, merges)
+        yield from self.child_finder.quotients_of(state)
         yield from self.child_finder.similar(state)
         yield from self.child_finder.of_two_products(state)
         yield from self.child_finder.sums_of(state)
@@ -245,10 +246,11 @@ class DecompositionBeam:
             if (child := self.child_finder.applied(state, [merge])) is not None
         ]
 
-    def similar_children(self, state: State) -> list[State]:
-        """What `ChildFinder.similar` finds, whatever it loses."""
+    def children_of_all(self, state: State) -> Iterator[State]:
+        """What describes all quantities at once, whatever it loses."""
         with self.at_any_loss():
-            return list(self.child_finder.similar(state))
+            yield from self.child_finder.similar(state)
+            yield from self.child_finder.quotients_of(state)
 
     @contextmanager
     def at_any_loss(self) -> Iterator[None]:

@@ -36,9 +36,10 @@ def exact_quotients(data: Data, state: State) -> list[Tree]:
     """
     if not 2 <= state.size < 2 + len(HIGHEST):
         return []
-    sizes = np.array([np.abs(quantity.values).max() for quantity in state.quantities])
+    values = np.stack([quantity.values for quantity in state.quantities], axis=1)
+    sizes = np.abs(values).max(axis=0)
     lengths = np.stack([quantity.lengths for quantity in state.quantities], axis=1)
-    points = np.stack([quantity.values for quantity in state.quantities], axis=1) / sizes
+    points = values / sizes
     slopes = state.slopes / lengths * sizes
     slopes = slopes / np.linalg.norm(slopes, axis=1, keepdims=True)
     usable = np.isfinite(slopes).all(axis=1) & (data.weights > 0)
@@ -50,7 +51,7 @@ def exact_quotients(data: Data, state: State) -> list[Tree]:
             sides = _sides(points[: TWICE * len(powers)], powers, vector, degree)
             if sides is None:
                 return []
-            tree = written_quotient(sides, [*powers], sizes)
+            tree = written_quotient(sides, [*powers], values, sizes)
             parts = [quantity.tree for quantity in state.quantities]
             return [] if tree.is_constant else [substitute(tree, parts)]
     return []

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.expressions.evaluate import evaluate
 from closedform.expressions.sums_and_products import sum_of
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.searching.products import product_of_powers
@@ -149,7 +150,8 @@ def quotients(data: Data, state: State, may_go_on: Callable[[], bool]) -> list[T
     """
     if not 2 <= state.size < 2 + len(HIGHEST_DEGREES):
         return []
-    sizes = np.array([np.abs(quantity.values).max() for quantity in state.quantities])
+    values = np.stack([quantity.values for quantity in state.quantities], axis=1)
+    sizes = np.abs(values).max(axis=0)
     every = [np.array(power) for power in product(range(HIGHEST + 1), repeat=state.size)]
     parts, trees = [quantity.tree for quantity in state.quantities], []
     # Many monomials lead a search that takes the best step astray: few of them come first.
@@ -160,7 +162,8 @@ def quotients(data: Data, state: State, may_go_on: Callable[[], bool]) -> list[T
         if not (np.isfinite(moments.total).all() and (np.diag(moments.total) > 0).all()):
             break
         found = [*_grown(moments, np.array(powers), may_go_on)]
-        trees += [substitute(written_quotient(one.sides, powers, sizes), parts) for one in found]
+        written = [written_quotient(one.sides, powers, values, sizes) for one in found]
+        trees += [substitute(one, parts) for one in written]
         if not found or found[-1].loss < ROUNDED:
             break
     return [tree for tree in dict.fromkeys(trees) if not tree.is_constant]
@@ -291,11 +294,22 @@ def _moments(data: Data, state: State, powers: list[np.ndarray], sizes: FloatArr
 
 
 def written_quotient(
-    sides: tuple[Side, Side], powers: Sequence[np.ndarray], sizes: FloatArray
+    sides: tuple[Side, Side], powers: Sequence[np.ndarray], values: FloatArray, sizes: FloatArray
 ) -> Tree:
-    """A quotient of monomials, in quantities measured in given sizes, as a tree over these."""
+    """A quotient of monomials, in quantities measured in given sizes, as a tree over these.
+
+    It is turned over where only the denominator changes its sign: no pole lies inside the data.
+    """
     above, below = (_sum(side, powers, sizes) for side in sides)
+    if _changes_sign(below, values) and not _changes_sign(above, values):
+        above, below = below, above
     return above if below.is_constant else apply("div", above, below)
+
+
+def _changes_sign(side: Tree, values: FloatArray) -> bool:
+    with np.errstate(all="ignore"):
+        own = evaluate(side, values)
+    return bool((own > 0).any() and (own < 0).any())
 
 
 def _sum(side: Side, powers: Sequence[np.ndarray], sizes: FloatArray) -> Tree:

@@ -114,7 +114,7 @@ class StructureRun:
             self._ask(self.options.terms, self.start, self._share(LOOK), keep=True)
         for number, (level, share) in enumerate(levels.steps):
             if level > ROUNDING:
-                self._add_similar()
+                self._add_described()
             share = self.options.apart if share is None else share
             self.beam.is_thorough = level > ROUNDING
             if self._is_enough_at(level, share):
@@ -139,10 +139,10 @@ class StructureRun:
             if self._may_go_on():
                 self._merge_at(levels.bias, self.options.apart)
 
-    def _add_similar(self) -> None:
+    def _add_described(self) -> None:
         """A merge that loses something competes with what all inputs together say."""
         try:
-            for state in self.beam.similar_children(self.start):
+            for state in self.beam.children_of_all(self.start):
                 self.beam.add(state)
         except OutOfTimeError:
             pass

@@ -4,11 +4,11 @@
     python bench/scripts/fit_weighing.py fit --store runs
 
 `collect` draws as many networks and fields of the suite `verdict`, and half as many of its controls
-and networks of the suite `random`, searches each for 6 processor seconds, and keeps what every
-contender leaves over on unseen points. An interrupted run goes on where it was; several may share a
-store with --part 0/2 and --part 1/2. `fit` takes all that the store has: it maximises the weight of
-the truth where it is in the pool, then fits by logistic regression, controls included, how likely
-the heaviest formula is the truth.
+and networks of the suites `random` and `forms` (or only some: --parts networks forms), searches
+each for 6 processor seconds, and keeps what every contender leaves over on unseen points. An
+interrupted run goes on where it was; several may share a store with --part 0/2 and --part 1/2.
+`fit` takes all that the store has: it maximises the weight of the truth where it is in the pool,
+then fits by logistic regression, controls included, how likely the heaviest formula is the truth.
 """
 
 import argparse
@@ -35,14 +35,16 @@ from closedform.judge.select_stage import select
 from closedform.judge.witnesses import Witnesses
 from closedform.searching.budget import processor_seconds
 from closedform.searching.search_stage import search
+from closedform_bench.formulas.drawn_forms import draw_form
 from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import exact_field
 from closedform_bench.formulas.scoring import is_right
-from closedform_bench.formulas.trained import network_field
+from closedform_bench.formulas.trained import network_field, varied_network_field
 from closedform_bench.verdicts.case import VerdictCase
 from closedform_bench.verdicts.drawing import draw_case
 
 WEIGHING = Path(__file__).parents[2] / "src" / "closedform" / "judge" / "weighing.json"
+PARTS = ("networks", "fields", "random", "forms", "controls")
 SEARCH, CHOICE = 6.0, 3.0
 CLOSE = 1e-3
 STRENGTH = 10.0
@@ -82,7 +84,11 @@ class PoolRow:
 
 
 def draw(part: str, seed: int, number: int) -> VerdictCase:
-    """A case of the suite `verdict`, or a network of the suite `random`."""
+    """A case of the suite `verdict`, or a network of the suite `random` or `forms`."""
+    if part == "forms":
+        problem = draw_form(number, seed)
+        field, kind = varied_network_field(problem, np.random.default_rng([seed, number]))
+        return VerdictCase(f"forms-{seed}-{number}", kind, field, problem)
     if part != "random":
         return draw_case(part, seed, number)  # type: ignore[arg-type]
     (problem,) = draw_problems(1, 10_000 * seed + number)
@@ -235,12 +241,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--part", default="0/1")
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
     given = parser.parse_args()
     given.store.mkdir(parents=True, exist_ok=True)
     if given.step == "collect":
         turn, of = map(int, given.part.split("/"))
         half = given.count // 2
-        sizes = {"networks": given.count, "fields": given.count, "random": half, "controls": half}
+        sizes = {part: given.count if part in PARTS[:2] else half for part in given.parts}
         cases = [(n, part) for part, size in sizes.items() for n in range(size)]
         for number, part in sorted(cases)[turn::of]:
             file = given.store / f"{part}-{given.seed}-{number}.pickle"

@@ -62,6 +62,39 @@ def test_the_better_of_both_is_kept(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("floor", "effort", "counts"),
+    [
+        (0.4, Effort(), [1000, 2000]),
+        (0.4, Effort(look=0.0), [1000, 20_000]),
+        (0.1, Effort(), [1000, 20_000]),
+    ],
+)
+def test_a_look_is_enough_where_everything_is_far_off(monkeypatch, floor, effort, counts):
+    asked = answers(monkeypatch, **dict.fromkeys(("terms", "auto"), ("none", floor, floor)))
+    read_with(effort, FIELD, 0)
+    assert [count for _, count, *_ in asked] == counts
+
+
+def test_a_look_that_comes_near_is_followed_by_the_whole_reading(monkeypatch):
+    floors = iter((0.4, 0.1, 1e-4))
+    asked = []
+
+    def fake(_field, *, engine, budget, rng, rule):
+        asked.append((engine, budget.evaluations))
+        floor = next(floors)
+        status = "verified" if floor < 0.01 else "none"
+        return SimpleNamespace(
+            verdict=SimpleNamespace(status=status),
+            alignment=SimpleNamespace(misalignment=floor),
+            floor=floor,
+        )
+
+    monkeypatch.setattr(module, "interpret_field", fake)
+    assert read_with(Effort(), FIELD, 0)[0].floor == 1e-4
+    assert asked == [("terms", 1000), ("auto", 2000), ("auto", 20_000)]
+
+
+@pytest.mark.parametrize(
     ("effort", "engines"),
     [
         (Effort(evaluations=0), ["terms"]),

@@ -20,6 +20,7 @@ from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tree import Constant, Tree
 from closedform.field.alignment.comparison import comparison_of, field_misalignment
+from closedform.field.alignment.misalignment import chance_level
 from closedform.field.alignment.refit import Tapes
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
@@ -30,6 +31,7 @@ from closedform.judge.neighbours.made_forms import FEWEST_MADE, made_forms, stoc
 from closedform.judge.neighbours.variants import as_sum, variants
 from closedform.judge.regions import divide
 from closedform.judge.rules import TIE
+from closedform.judge.thresholds import Thresholds
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.searching.front import Front
 from closedform.searching.space import SearchSpace
@@ -50,6 +52,10 @@ for every second of them."""
 
 WIDENING = 2 / 3
 """Share of the time of the choice in which neighbours are made: plainer numbers have the rest."""
+
+FAR = 3 * Thresholds().approximate
+"""Misalignment, as a share of chance, from which neighbours and numbers make no formula even
+`approximate`: a choice seldom halves it."""
 
 LOOK_POINTS, LOOK_STEPS = 400, 10
 """Points and steps of the first look at hundreds of neighbours."""
@@ -251,6 +257,8 @@ def gather(
     found = [(c.expression, None, c.engine) for c in front.all]
     # A search that took all of the time leaves none for what it found but for the best.
     pool.add(_nearest(found, pool, MOST_FOUND if may_go_on() else MOST_TIDIED))
+    if is_far(front.lowest, field):
+        return pool
     pool.tidy(MOST_TIDIED, may_go_on)
     parents: set[Outline] = set()
     stock = stock_of(field, space, rng)
@@ -272,6 +280,11 @@ def gather(
                 pool.add((form, None, entry.engine) for form in plainer)
         pool.tidy(count, may_go_on)
     return pool
+
+
+def is_far(misalignment: float, field: GradientField) -> bool:
+    """Whether the best that was found is so far off that improving it is in vain."""
+    return misalignment > FAR * chance_level(field.rank, field.tangent.rank)
 
 
 def _is_exact(pool: Pool) -> bool:

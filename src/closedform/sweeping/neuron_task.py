@@ -14,6 +14,7 @@ from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.verdict import STATUSES
+from closedform.judge.pool import is_far
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
 from closedform.searching.portfolio import NOISE_FACTOR
@@ -41,6 +42,10 @@ class Effort:
         For the first reading, by the term search alone; 0 skips it.
     evaluations : int
         For the second reading, by `engine`; 0 skips it.
+    look : float
+        Share of these for a look before it, where the first reading leaves far more than any
+        verdict but `none` allows: if the look does so too, nothing more is spent. 0 always spends
+        all.
     engine : str
         Of the second reading: auto, evolution, or another.
     rule : str or int
@@ -49,6 +54,7 @@ class Effort:
 
     terms: int = 1000
     evaluations: int = 20_000
+    look: float = 0.1
     engine: str = "auto"
     rule: str | int = "evidence"
 
@@ -76,8 +82,18 @@ def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpre
         first = interpret_field(field, engine="terms", budget=budget, rng=seed, rule=effort.rule)
         if not effort.evaluations or first.verdict.status == "verified" or first.floor <= enough:
             return first, "terms"
-    budget = Budget(evaluations=effort.evaluations)
-    second = interpret_field(field, engine=effort.engine, budget=budget, rng=seed, rule=effort.rule)
+
+    def read(evaluations: int) -> Interpretation:
+        budget = Budget(evaluations=evaluations)
+        return interpret_field(
+            field, engine=effort.engine, budget=budget, rng=seed, rule=effort.rule
+        )
+
+    second, brief = None, int(effort.look * effort.evaluations)
+    if first is not None and brief and is_far(first.floor, field):
+        second = read(brief)
+    if second is None or not is_far(second.floor, field):
+        second = read(effort.evaluations)
     if first is not None and _rank(first) < _rank(second):
         return first, "terms"
     return second, effort.engine

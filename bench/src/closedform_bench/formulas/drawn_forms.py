@@ -22,7 +22,7 @@ def draw_forms(count: int, seed: int) -> list[Problem]:
     >>> draw_forms(3, 0) == draw_forms(7, 0)[:3]
     True
     """
-    return [_draw_form(number, seed) for number in range(count)]
+    return [draw_form(number, seed) for number in range(count)]
 
 
 def is_of_its_class(problem: Problem) -> bool:
@@ -40,7 +40,8 @@ def is_of_its_class(problem: Problem) -> bool:
     )
 
 
-def _draw_form(number: int, seed: int) -> Problem:
+def draw_form(number: int, seed: int) -> Problem:
+    """One of them."""
     kind = list(CLASSES)[number % len(CLASSES)]
     rng = np.random.default_rng([seed, 21, number])
     names = [f"x{place + 1}" for place in range(int(rng.choice(INPUTS, p=SHARES)))]

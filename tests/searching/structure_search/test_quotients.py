@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 import closedform as cf
 from closedform.expressions.expression import Expression
@@ -55,7 +54,8 @@ def test_no_pole_lies_inside_the_data():
     truth = cf.parse(known.truth, names=["x", "y", "z"])(field.points)
     for formula in exact:
         # Its reciprocal has the same directions, but is no invertible function of it.
-        assert abs(spearmanr(formula(field.points), truth)[0]) == pytest.approx(1.0)
+        ranks = [np.argsort(np.argsort(values)) for values in (formula(field.points), truth)]
+        assert abs(np.corrcoef(*ranks)[0, 1]) == pytest.approx(1.0)
 
 
 def test_what_is_no_quotient_of_low_degree_is_not_read():

@@ -55,7 +55,7 @@ def test_no_pole_lies_inside_the_data():
     for formula in exact:
         # Its reciprocal has the same directions, but is no invertible function of it.
         ranks = [np.argsort(np.argsort(values)) for values in (formula(field.points), truth)]
-        assert abs(np.corrcoef(*ranks)[0, 1]) == pytest.approx(1.0)
+        assert abs(np.corrcoef(ranks)[0, 1]) == pytest.approx(1.0)
 
 
 def test_what_is_no_quotient_of_low_degree_is_not_read():

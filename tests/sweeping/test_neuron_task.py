@@ -116,3 +116,9 @@ def test_either_can_be_left_out(monkeypatch, effort, engines):
 def test_nothing_to_spend_is_refused(wrong):
     with pytest.raises(BudgetError, match=f"positive.*got terms={wrong['terms']} and evaluations="):
         replace(Effort(), **wrong)
+
+
+@pytest.mark.parametrize("look", [-0.1, 1.5])
+def test_a_look_is_a_share(look):
+    with pytest.raises(BudgetError, match=f"from 0 to 1; got {look}"):
+        Effort(look=look)

@@ -42,21 +42,21 @@ class Effort:
         For the first reading, by the term search alone; 0 skips it.
     evaluations : int
         For the second reading, by `engine`; 0 skips it.
-    look : float
-        Share of these for a look before it, where the first reading leaves far more than any
-        verdict but `none` allows: if the look does so too, nothing more is spent. 0 always spends
-        all.
     engine : str
         Of the second reading: auto, evolution, or another.
     rule : str or int
         How the concept is chosen; see `closedform.interpret_field`.
+    look : float
+        Share of `evaluations` for a look before the second reading, where the first leaves far more
+        than any verdict but `none` allows: if the look does so too, nothing more is spent. 0 always
+        spends all.
     """
 
     terms: int = 1000
     evaluations: int = 20_000
-    look: float = 0.1
     engine: str = "auto"
     rule: str | int = "evidence"
+    look: float = 0.1
 
     def __post_init__(self) -> None:
         if min(self.terms, self.evaluations) < 0 or self.terms + self.evaluations == 0:
@@ -65,6 +65,8 @@ class Effort:
                 f"A neuron needs a positive number of evaluations; got {given}. Pass 0 or more for "
                 "each, and more than 0 for one."
             )
+        if not 0 <= self.look <= 1:
+            raise BudgetError(f"look is a share of evaluations, from 0 to 1; got {self.look}.")
 
 
 def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpretation, str]:

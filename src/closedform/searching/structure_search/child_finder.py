@@ -13,7 +13,6 @@ from closedform.searching.structure_search.exact_quotients import exact_quotient
 from closedform.searching.structure_search.merge_finder import MergeFinder
 from closedform.searching.structure_search.merges import REFINED, Merge, Pair
 from closedform.searching.structure_search.quantities import (
-    Data,
     State,
     first_state,
     make_quantities,
@@ -51,20 +50,10 @@ class ChildFinder:
     def __init__(self, finder: MergeFinder, exact_sums: Callable[[State], list[Tree]]) -> None:
         self.finder, self.exact_sums = finder, exact_sums
 
-    @property
-    def level(self) -> float:
-        """What a true merge loses at most."""
-        return self.finder.level
-
-    @property
-    def data(self) -> Data:
-        """The field, and how descriptions of it are measured."""
-        return self.finder.data
-
     def merged(self, state: State, good: Sequence[Merge]) -> list[State]:
         """Children by good merges: several at once, and the best by themselves."""
         ranked = self.ranked(state, good)
-        chosen = ranked[: FEW_CHILDREN if self.level <= ROUNDING else CHILDREN]
+        chosen = ranked[: FEW_CHILDREN if self.finder.level <= ROUNDING else CHILDREN]
         singly = [child for merge in chosen if (child := self.applied(state, [merge])) is not None]
         together = self.applied(state, _apart(ranked))
         return singly if together is None else [together, *singly]
@@ -81,14 +70,14 @@ class ChildFinder:
         """
         of_pair: dict[tuple[int, ...], list[Merge]] = {}
         for merge in sorted(
-            merges, key=lambda m: float(self.data.yardstick(m.loss, complexity(m.tree)))
+            merges, key=lambda m: float(self.finder.data.yardstick(m.loss, complexity(m.tree)))
         ):
             of_pair.setdefault(merge.places, []).append(merge)
-        if state.size == 2 or self.level <= ROUNDING:
+        if state.size == 2 or self.finder.level <= ROUNDING:
             return sorted(
-                merges, key=lambda m: float(self.data.yardstick(m.loss, complexity(m.tree)))
+                merges, key=lambda m: float(self.finder.data.yardstick(m.loss, complexity(m.tree)))
             )
-        pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.level))
+        pairs = sorted(of_pair.values(), key=lambda found: -found[0].evidence(self.finder.level))
         return [*(found[0] for found in pairs), *(found[1] for found in pairs if len(found) > 1)]
 
     def applied(self, state: State, merges: Sequence[Merge]) -> State | None:
@@ -96,11 +85,11 @@ class ChildFinder:
         parts = [quantity.tree for quantity in state.quantities]
         trees = [substitute(merge.tree, parts) for merge in merges]
         legality = self.finder.space.legality
-        if legality and not all(legality.allows(tree, self.data.names) for tree in trees):
+        if legality and not all(legality.allows(tree, self.finder.data.names) for tree in trees):
             return None
-        made = make_quantities(self.data, trees)
+        made = make_quantities(self.finder.data, trees)
         new = [
-            state.descendant(self.data, quantity, merge.places)
+            state.descendant(self.finder.data, quantity, merge.places)
             for quantity, merge in zip(made, merges, strict=True)
             if quantity is not None
         ]
@@ -108,7 +97,7 @@ class ChildFinder:
             return None
         gone = {place for merge in merges for place in merge.places}
         kept = [quantity for place, quantity in enumerate(state.quantities) if place not in gone]
-        return make_state(self.data, (*kept, *new))
+        return make_state(self.finder.data, (*kept, *new))
 
     def exact_sums_of(self, state: State) -> Iterator[State]:
         """Children by sums of terms of all quantities."""
@@ -116,22 +105,22 @@ class ChildFinder:
 
     def sums_of(self, state: State) -> Iterator[State]:
         """Children by sums of two terms of all quantities."""
-        field = reduced_field(self.data, state)
+        field = reduced_field(self.finder.data, state)
         if field is None:
             return
         self.finder.count(FITTED // REFINED)
-        space, yardstick = self.finder.space.over(field.names), self.data.yardstick
+        space, yardstick = self.finder.space.over(field.names), self.finder.data.yardstick
         found = two_terms(field, space, yardstick, self._is_over)
         yield from self._whole(state, [in_inputs(one, state) for one in found])
 
     def quotients_of(self, state: State) -> Iterator[State]:
         """Children by quotients of sums of monomials."""
         self.finder.count(1)
-        if self.level <= ROUNDING:
-            trees = exact_quotients(self.data, state)
+        if self.finder.level <= ROUNDING:
+            trees = exact_quotients(self.finder.data, state)
         else:
-            trees = quotients(self.data, state, lambda: not self._is_over())
-        field = reduced_field(self.data, first_state(self.data))
+            trees = quotients(self.finder.data, state, lambda: not self._is_over())
+        field = reduced_field(self.finder.data, first_state(self.finder.data))
         if field is not None:
             # Moments are squares, and so is the rounding of what comes from them.
             fitted, _ = refit([Expression(tree, field.names) for tree in trees], field)
@@ -142,26 +131,26 @@ class ChildFinder:
         slopes say best what they are.
         """
         # In an exact field the best is right, or none is.
-        count = BEST_SIMILAR if self.level <= ROUNDING else SIMILAR
-        for similar in similarities(self.data, state)[:count]:
+        count = BEST_SIMILAR if self.finder.level <= ROUNDING else SIMILAR
+        for similar in similarities(self.finder.data, state)[:count]:
             one = self._in_products(state, similar.places, (similar.outer, similar.inner))
             if one is None:
                 continue
-            good = [merge for merge in self._of_products(one) if merge.loss < self.level]
+            good = [merge for merge in self._of_products(one) if merge.loss < self.finder.level]
             yield from self.best_of(one, good)
-            if good and self.level <= ROUNDING:
+            if good and self.finder.level <= ROUNDING:
                 return
 
     def of_two_products(self, state: State) -> Iterator[State]:
         """Children by a sum of any functions of two products, which may share quantities."""
-        for found in two_products(self.data, state, self.level, self.finder.count):
+        for found in two_products(self.finder.data, state, self.finder.level, self.finder.count):
             one = self._in_products(state, found.places, found.products)
             if one is None:
                 continue
             self.finder.count(1)
-            pair = Pair(self.data, one, one.size - 2, one.size - 1)
-            merges = find_any(pair, self.finder.any_forms, self.level)
-            good = [merge for merge in merges if merge.loss < self.level]
+            pair = Pair(self.finder.data, one, one.size - 2, one.size - 1)
+            merges = find_any(pair, self.finder.any_forms, self.finder.level)
+            good = [merge for merge in merges if merge.loss < self.finder.level]
             yield from self.best_of(one, good)
             if good:
                 return
@@ -171,9 +160,10 @@ class ChildFinder:
 
     def _whole(self, state: State, trees: list[Tree]) -> Iterator[State]:
         """Children by formulas of all quantities, written in the inputs."""
-        for tree, made in zip(trees, make_quantities(self.data, trees), strict=True):
-            if made is not None and self.finder.space.allows(tree, self.data.names):
-                yield make_state(self.data, (state.descendant(self.data, made, range(state.size)),))
+        data = self.finder.data
+        for tree, made in zip(trees, make_quantities(data, trees), strict=True):
+            if made is not None and self.finder.space.allows(tree, data.names):
+                yield make_state(data, (state.descendant(data, made, range(state.size)),))
 
     def _in_products(
         self, state: State, places: Sequence[int], products: Sequence[Tree]
@@ -181,9 +171,10 @@ class ChildFinder:
         """The state with two products in the places of what enters through them; they come last."""
         parts = [quantity.tree for quantity in state.quantities]
         trees = [substitute(product, parts) for product in products]
-        new = [quantity for quantity in make_quantities(self.data, trees) if quantity is not None]
+        made = make_quantities(self.finder.data, trees)
+        new = [quantity for quantity in made if quantity is not None]
         kept = [q for place, q in enumerate(state.quantities) if place not in places]
-        return make_state(self.data, (*kept, *new)) if len(new) == len(trees) else None
+        return make_state(self.finder.data, (*kept, *new)) if len(new) == len(trees) else None
 
     def _of_products(self, state: State) -> list[Merge]:
         """Merges of the last two quantities by a power of the first and any function of the
@@ -191,12 +182,12 @@ class ChildFinder:
         """
         self.finder.count(1)
         second, first = state.size - 2, state.size - 1
-        pair = Pair(self.data, state, first, second)
+        pair = Pair(self.finder.data, state, first, second)
         powers = (
             self.finder.forms(state.quantities[first], False).only((POWER,)),
             self.finder.forms(state.quantities[second], False).only((POWER,)),
         )
-        return find_with_power(pair, self.finder.any_forms, powers, self.level)
+        return find_with_power(pair, self.finder.any_forms, powers, self.finder.level)
 
 
 def _apart(merges: Sequence[Merge]) -> list[Merge]:

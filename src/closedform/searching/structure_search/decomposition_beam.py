@@ -11,7 +11,6 @@ from closedform.expressions.tree import Tree
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.structure_search.child_finder import CHILDREN, ChildFinder
 from closedform.searching.structure_search.conditional import find_conditional
-from closedform.searching.structure_search.merge_finder import MergeFinder
 from closedform.searching.structure_search.merges import Merge
 from closedform.searching.structure_search.quantities import Data, State
 
@@ -40,10 +39,8 @@ class DecompositionBeam:
 
     Parameters
     ----------
-    finder : MergeFinder
-        Finds merges, and knows what they may lose.
-    exact_sums : callable
-        Formulas of a state, in the inputs, that an engine finds as sums of terms.
+    child_finder : ChildFinder
+        Finds states of fewer quantities.
 
     Attributes
     ----------
@@ -52,8 +49,8 @@ class DecompositionBeam:
         these again.
     """
 
-    def __init__(self, finder: MergeFinder, exact_sums: Callable[[State], list[Tree]]) -> None:
-        self.finder, self.child_finder = finder, ChildFinder(finder, exact_sums)
+    def __init__(self, child_finder: ChildFinder) -> None:
+        self.child_finder, self.finder = child_finder, child_finder.finder
         self.is_thorough = True
         self.states: dict[int, dict[frozenset[Tree], State]] = {}
         self._divided: set[tuple[frozenset[Tree], bool]] = set()

@@ -32,9 +32,7 @@ from closedform.searching.structure_search.form_families import (
     with_ones,
 )
 from closedform.searching.structure_search.quantities import STEEPEST, Quantity, substitute
-
-N_SCREENED = 200
-"""Points on which sums are screened and fitted, or nearly twice as many."""
+from closedform.searching.structure_search.screening import screened
 
 MOST_BATCHES = 64
 """Compiled lists of families that are kept."""
@@ -395,8 +393,3 @@ def constants_of(family: str) -> set[int]:
 def cost_of(family: str) -> int:
     """What a form costs, whatever its constants are."""
     return _shape(family)[0].cost
-
-
-def screened(n_points: int) -> slice:
-    """The points on which sums are screened and fitted; what they lose is judged on all."""
-    return slice(None, None, max(n_points // N_SCREENED, 1))

@@ -12,9 +12,9 @@ from closedform.expressions.tree import Tree, variable
 from closedform.field.alignment.comparison import Comparison, prepare
 from closedform.field.alignment.tolerances import DEPENDENT
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.forms import Forms, FormTerm, basic_forms, screened
+from closedform.searching.structure_search.forms import Forms, FormTerm, basic_forms
 from closedform.searching.structure_search.quantities import Data, State, first_state, substitute
-from closedform.searching.structure_search.screening import screen
+from closedform.searching.structure_search.screening import screen, screened
 from closedform.searching.structure_search.writing import fit_plain, written
 from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK
 

@@ -18,8 +18,8 @@ from closedform.expressions.evaluate import evaluate
 from closedform.expressions.sums_and_products import sum_of
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.searching.products import product_of_powers
-from closedform.searching.structure_search.forms import screened
 from closedform.searching.structure_search.quantities import Data, State, substitute
+from closedform.searching.structure_search.screening import screened
 
 HIGHEST_DEGREES, HIGHEST = (4, 4, 3, 2), 2
 """Of monomials by the number of quantities, from two on, since time grows with the fourth power of

@@ -5,6 +5,14 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.compiled import compiled
 
+N_SCREENED = 200
+"""Points on which sums are screened and fitted, or nearly twice as many."""
+
+
+def screened(n_points: int) -> slice:
+    """The points on which sums are screened and fitted; what they lose is judged on all."""
+    return slice(None, None, max(n_points // N_SCREENED, 1))
+
 
 def screen(
     first: FloatArray,

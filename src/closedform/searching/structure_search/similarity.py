@@ -19,8 +19,8 @@ from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, variable
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.products import product_of_powers
-from closedform.searching.structure_search.forms import screened
 from closedform.searching.structure_search.quantities import Data, State
+from closedform.searching.structure_search.screening import screened
 
 DEGREE, N_DIRECTIONS = 6, 45
 """Of the polynomials that describe how slopes turn, and directions of c that are tried."""

@@ -21,6 +21,7 @@ from closedform.searching.front import Candidate, Front
 from closedform.searching.joint_run import OnlyTime
 from closedform.searching.products import powers_distributed
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.child_finder import ChildFinder
 from closedform.searching.structure_search.decomposition_beam import (
     DecompositionBeam,
     ExactFieldError,
@@ -84,9 +85,8 @@ class StructureRun:
         self.start = first_state(self.data)
         self.unused: tuple[str, ...] = ()
         self.limit = ClockShare(clock, options.apart)
-        self.beam = DecompositionBeam(
-            MergeFinder(self.data, space, self.limit, ROUNDING, self._show), self._exact_sums
-        )
+        finder = MergeFinder(self.data, space, self.limit, ROUNDING, self._show)
+        self.beam = DecompositionBeam(ChildFinder(finder, self._exact_sums))
         self.levels = EXACT
         self.is_known = True
         self._judged: set[Tree] = set()

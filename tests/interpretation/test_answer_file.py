@@ -30,7 +30,29 @@ def _not_finite(answer):
     answer["front"][0]["misalignment"] = float("inf")
 
 
-@pytest.mark.parametrize("damage", [_without_a_name, _without_an_arrow, _not_finite])
+def _without_a_median(answer):
+    answer["inputs"][0]["median"] = None
+
+
+def _without_an_input(answer):
+    answer["inputs"].pop()
+
+
+def _without_angles(answer):
+    answer["alignment"]["angles"] = []
+
+
+def _out_of_order(answer):
+    answer["front"][-1]["complexity"] = -1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _without_a_name, _without_an_arrow, _not_finite, _without_a_median, _without_an_input,
+        _without_angles, _out_of_order,
+    ],
+)  # fmt: skip
 def test_parts_that_do_not_go_together_are_refused(damage, content, tmp_path):
     answer = json.loads(content)
     damage(answer)

@@ -50,6 +50,7 @@ def _structured(content: dict[str, Any]) -> Interpretation:
         sizes = {len(drawn.points), len(drawn.network), len(drawn.concept)}
         if len(found.names) != 2 or len(sizes) > 1:
             raise ValueError("its directions are not those of two inputs")
+    _check_evidence(found)
     if not parts:
         return found
     # Before the third schema the whole carried the front and the evidence of its first concept.
@@ -58,3 +59,17 @@ def _structured(content: dict[str, Any]) -> Interpretation:
         alignment=None, phi=None,
         rivals=(), fit=None, constants=(), inputs=(), directions=None,
     )  # fmt: skip
+
+
+def _check_evidence(found: Interpretation) -> None:
+    """Refuse what could not be shown."""
+    complexities = [entry.complexity for entry in found.front]
+    if complexities != sorted(complexities):
+        raise ValueError("its front is not in order of complexity")
+    if found.alignment is not None and not found.alignment.angles:
+        raise ValueError("its alignment has no angles")
+    if found.inputs and tuple(need.name for need in found.inputs) != found.names:
+        raise ValueError("its inputs are not those that it names")
+    for need in found.inputs:
+        if len({bound is None for bound in (need.low, need.median, need.high)}) > 1:
+            raise ValueError(f"the range of {need.name} is not whole")

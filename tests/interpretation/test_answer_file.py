@@ -34,10 +34,6 @@ def _without_a_median(answer):
     answer["inputs"][0]["median"] = None
 
 
-def _without_an_input(answer):
-    answer["inputs"].pop()
-
-
 def _without_angles(answer):
     answer["alignment"]["angles"] = []
 
@@ -49,7 +45,7 @@ def _out_of_order(answer):
 @pytest.mark.parametrize(
     "damage",
     [
-        _without_a_name, _without_an_arrow, _not_finite, _without_a_median, _without_an_input,
+        _without_a_name, _without_an_arrow, _not_finite, _without_a_median,
         _without_angles, _out_of_order,
     ],
 )  # fmt: skip

@@ -68,8 +68,6 @@ def _check_evidence(found: Interpretation) -> None:
         raise ValueError("its front is not in order of complexity")
     if found.alignment is not None and not found.alignment.angles:
         raise ValueError("its alignment has no angles")
-    if found.inputs and tuple(need.name for need in found.inputs) != found.names:
-        raise ValueError("its inputs are not those that it names")
     for need in found.inputs:
         if len({bound is None for bound in (need.low, need.median, need.high)}) > 1:
             raise ValueError(f"the range of {need.name} is not whole")

@@ -35,10 +35,9 @@ def concept_picture(answer: Interpretation) -> ConceptPicture | None:
     needs = [need for need in answer.inputs if need.is_used and _varies(need)]
     if answer.concept is None or not needs:
         return None
-    # Of an edited file the formula's inputs may not be those of the answer.
-    if not {answer.concept.names[place] for place in answer.concept.tree.variables} <= {
-        *answer.names
-    }:
+    # Sums over sites are not drawn; and of an edited file the inputs may not be the answer's.
+    used = {answer.concept.names[place] for place in answer.concept.tree.variables}
+    if tuple(need.name for need in answer.inputs) != answer.names or not used <= {*answer.names}:
         return None
     if len(answer.names) == 2 and len(needs) == 2:
         caption = "The concept on the data: level lines, stronger where it is larger, and points"

@@ -53,6 +53,39 @@ def test_broken_part_is_told_and_averaged():
     assert scatter.mean() < 0.12
 
 
+@pytest.mark.parametrize(("odd", "is_averaged"), [(0.004, True), (0.1, False)])
+def test_what_is_nearly_even_is_read_as_even(odd, is_averaged):
+    factors = 1 + 0.1 * np.random.default_rng(1).normal(size=SIDE**2)
+    here = spins(400)
+
+    def network(s):
+        return (s @ factors / SIDE**2) ** 2 + odd * s.mean(axis=1)
+
+    lattice = Group(range(SIDE**2), shape=(SIDE, SIDE))
+    there, back = (
+        cf.extract_field(network, points, 0, groups={"s": lattice}, rng=0)
+        for points in (here, -here)
+    )
+    m = here.mean(axis=1)
+    own = network(here) - m**2
+    left, other = (field.latents[:, 0] - m**2 for field in (there, back))
+    # What the exchange turns round is gone, or all there.
+    assert (np.std(left - other) < 0.3 * odd * m.std()) == is_averaged
+    assert np.std(left) < 0.8 * np.std(own) or not is_averaged
+    assert there.quality.finding("averaged-over-groups").data["of_values"] > 0
+
+
+def test_what_is_symmetric_by_itself_keeps_a_small_odd_part():
+    here = spins(400)
+    group = {"s": range(SIDE**2)}
+
+    def network(s):
+        return s.mean(axis=1) ** 2 + 0.01 * s.mean(axis=1)
+
+    field = cf.extract_field(network, here, 0, groups=group, rng=0)
+    assert field.latents[:, 0] == pytest.approx(network(here))
+
+
 @pytest.mark.parametrize(
     "group",
     [

@@ -57,13 +57,15 @@ class SpannedBySums:
         if broken <= BROKEN:
             return CheckResult.made(outside <= line, text)
         phi = fit_phi(evidence.concept, evidence.field)
+        # The field's values are means over the group.
+        own = 0.0 if phi is None else phi.r2 * (1 - self.whole.of_values)
         text += (
             " Values of the network are needed to judge that, and there are none."
             if phi is None
-            else f" The formula explains {phi.r2:.2%} of the variance of the network's own values; "
+            else f" The formula explains {own:.2%} of the variance of the network's own values; "
             f"beyond {degrees(BROKEN):.2g} degrees {BY_VALUES:.0%} are needed."
         )
-        return CheckResult.made(outside <= line and phi is not None and phi.r2 >= BY_VALUES, text)
+        return CheckResult.made(outside <= line and own >= BY_VALUES, text)
 
 
 def interpret_alike(

@@ -42,9 +42,11 @@ class SumsField:
     # sites are alike.
     broken: FloatArray
     # averaged: what the mean over rearrangements of a group has left of the network's broken part.
-    # asymmetry: that part itself; 0 if it is not known.
+    # asymmetry: that part itself; 0 if it is not known. of_values: of their variance, the share
+    # that is not the mean's.
     averaged: float = 0.0
     asymmetry: float = 0.0
+    of_values: float = 0.0
 
     def formula(self, expression: Expression) -> FormulaOfSums:
         """An expression of the sums as a function of all inputs; sums that do not occur are left
@@ -153,9 +155,8 @@ def field_of_sums(
         signed=field.is_signed,
     )
     mean = field.quality.finding("averaged-over-groups")
-    averaged, asymmetry = (0.0, 0.0) if mean is None else (mean.data["left"], mean.data["broken"])
-    names = field.names
-    return SumsField(reduced, tuple(sums), alone, names, outside, broken, averaged, asymmetry)
+    shares = [0.0 if mean is None else mean.data[key] for key in ("left", "broken", "of_values")]
+    return SumsField(reduced, tuple(sums), alone, field.names, outside, broken, *shares)
 
 
 def _with_pairs(group: Group, points: FloatArray) -> Group:

@@ -106,6 +106,28 @@ def test_what_is_not_a_sum_is_not_called_one():
         assert answer.field_quality.finding("broken-symmetry") is not None
 
 
+@pytest.mark.parametrize("are_two_kinds", [True, False])
+def test_two_kinds_of_sites_are_told_from_sites_that_differ(are_two_kinds):
+    slopes, values = np.sign(HERE), np.abs(HERE)
+    if are_two_kinds:
+        slopes[:, 16:], values[:, 16:] = (f[:, 16:] for f in (np.tanh(HERE), np.log(np.cosh(HERE))))
+    else:
+        factors = 1 + 0.1 * np.random.default_rng(3).normal(size=SITES)
+        slopes, values = slopes * factors, values * factors
+    names = [f"s[{place}]" for place in range(SITES)]
+    field = cf.GradientField.from_arrays(
+        HERE, slopes, latents=values.sum(axis=1), names=names, tangent="none"
+    )
+    formula = cf.parse("sum(abs(s[i]))", names, groups={"s": GROUP})
+    answer = cf.verify(formula, field, rivals=None, rng=0)
+    told = answer.field_quality.finding("two-kinds")
+    assert (told is not None) == are_two_kinds
+    if told is not None:
+        assert told.data["other"] == tuple(names[16:])
+        assert [each.name for each in answer.verdict.checks if each.passed is False] == ["sums"]
+        assert answer.verdict.status != "verified"
+
+
 def test_a_network_is_read_and_its_neuron_replaced():
     import torch
 

@@ -34,6 +34,10 @@ BY_VALUES = 0.95
 by more: two sums with weights 1 and 2 that are declared one leave a tenth."""
 
 
+MOST_TOLD = 3
+"""Sites that a sentence names."""
+
+
 @dataclass(frozen=True)
 class SpannedBySums:
     """The reading sees the gradient's part along the sums; this looks at the rest."""
@@ -47,6 +51,8 @@ class SpannedBySums:
         """Compare what is outside with the line of every alignment, and what differs between sites
         with its own; if that is more, the network's values decide.
         """
+        if self.whole.other_kind:
+            return CheckResult.made(False, _two_kinds(self.whole).message)
         outside = self.whole.mean_outside(evidence.rows)
         broken = max(min(self.whole.mean_broken(), outside), self.whole.asymmetry)
         line = evidence.thresholds.approximate
@@ -137,8 +143,20 @@ def _with_finding(field: GradientField, whole: SumsField) -> Quality:
         f"is read is the average over the sites."
     )
     data = {"outside_degrees": degrees(outside), "broken_degrees": degrees(broken)}
-    found = Finding("broken-symmetry", severity, said, data)
-    return replace(field.quality, findings=(*field.quality.findings, found))
+    found = [Finding("broken-symmetry", severity, said, data)]
+    if whole.other_kind:
+        found.insert(0, _two_kinds(whole))
+    return replace(field.quality, findings=(*field.quality.findings, *found))
+
+
+def _two_kinds(whole: SumsField) -> Finding:
+    other = whole.other_kind
+    named = ", ".join(other[:MOST_TOLD]) + (", ..." if len(other) > MOST_TOLD else "")
+    said = (
+        f"The sites are of two kinds: {len(other)} of them ({named}) have another function. "
+        f"Declare these as a group of their own."
+    )
+    return Finding("two-kinds", "warning", said, {"other": other})
 
 
 def degrees(share: float) -> float:

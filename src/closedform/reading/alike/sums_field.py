@@ -26,6 +26,12 @@ NO_SHARE = 1e-6
 """Share of the squared gradient below which a group does not matter: an angle of 0.06 degrees."""
 
 
+SURELY = 0.9
+"""What two kinds of sites must explain of how sites differ, and how far two halves of the points
+must agree on that: they explain 0.99 and more where there are two, and up to 0.8 of what is drawn
+at random for each site."""
+
+
 @dataclass(frozen=True)
 class SumsField:
     """A field of many inputs as one of few sums.
@@ -47,6 +53,8 @@ class SumsField:
     averaged: float = 0.0
     asymmetry: float = 0.0
     of_values: float = 0.0
+    # Inputs of the smaller of two kinds that are declared as one group; none if there is one kind.
+    other_kind: tuple[str, ...] = ()
 
     def formula(self, expression: Expression) -> FormulaOfSums:
         """An expression of the sums as a function of all inputs; sums that do not occur are left
@@ -105,6 +113,7 @@ def field_of_sums(
     slopes: list[FloatArray] = []
     variances: list[FloatArray] = []
     outside, broken = np.zeros(len(scaled)), np.zeros(len(scaled))
+    other_kind: list[int] = []
     grouped = {column for group in groups.values() for column in group.columns.tolist()}
     alone = tuple(column for column in range(len(field.names)) if column not in grouped)
     for name, given in groups.items():
@@ -127,7 +136,11 @@ def field_of_sums(
         slopes.append(own * factor)
         variances.append(variance * factor**2)
         outside += (left**2).sum(axis=1)
-        broken += _broken(sites.gradients - left, left, usable)
+        factors = _site_factors(sites.gradients - left, left, usable)
+        own_broken = _broken(sites.gradients - left, left, usable, factors)
+        broken += own_broken
+        if trimmed_mean(own_broken, field.weights) > NO_SHARE:
+            other_kind += group.columns[_other_kind(factors)].tolist()
     if not sums:
         raise FieldError(
             "The neuron does not depend on any of the groups; read the other inputs with wrt=."
@@ -155,8 +168,14 @@ def field_of_sums(
         signed=field.is_signed,
     )
     mean = field.quality.finding("averaged-over-groups")
-    shares = [0.0 if mean is None else mean.data[key] for key in ("left", "broken", "of_values")]
-    return SumsField(reduced, tuple(sums), alone, field.names, outside, broken, *shares)
+    averaged, asymmetry, of_values = (
+        0.0 if mean is None else mean.data[key] for key in ("left", "broken", "of_values")
+    )
+    return SumsField(
+        reduced, tuple(sums), alone, field.names, outside, broken, averaged, asymmetry, of_values,
+        # A mean over rearrangements has mixed the kinds.
+        tuple(field.names[column] for column in other_kind if mean is None),
+    )  # fmt: skip
 
 
 def _with_pairs(group: Group, points: FloatArray) -> Group:
@@ -175,15 +194,47 @@ def _with_stated(terms: Sequence[SiteTerm], stated: Sequence[SiteSum]) -> list[S
     return [*terms, *(term for term in more if term.text not in texts)]
 
 
-def _broken(explained: FloatArray, left: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
-    """What one factor for each site explains of what is left, fitted on every second point and
-    taken off the others.
+def _site_factors(explained: FloatArray, left: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
+    """(2, n_sites): for each site the factor of what is explained that fits best what is left, on
+    every second point and on the others.
+    """
+    rows = np.flatnonzero(usable)
+    found = []
+    for half in (rows[::2], rows[1::2]):
+        sizes = (explained[half] ** 2).sum(axis=0)
+        found.append((explained[half] * left[half]).sum(axis=0) / np.where(sizes > 0, sizes, 1.0))
+    return np.stack(found)
+
+
+def _broken(
+    explained: FloatArray, left: FloatArray, usable: NDArray[np.bool_], factors: FloatArray
+) -> FloatArray:
+    """What one factor for each site explains of what is left: on each half of the points that of
+    the other half.
     """
     found = np.zeros(len(left))
-    halves = [np.flatnonzero(usable)[::2], np.flatnonzero(usable)[1::2]]
-    for fitted, others in (halves, halves[::-1]):
-        sizes = (explained[fitted] ** 2).sum(axis=0)
-        factors = (explained[fitted] * left[fitted]).sum(axis=0) / np.where(sizes > 0, sizes, 1.0)
-        after = left[others] - factors * explained[others]
+    rows = np.flatnonzero(usable)
+    for others, own in zip((rows[1::2], rows[::2]), factors, strict=True):
+        after = left[others] - own * explained[others]
         found[others] = (left[others] ** 2).sum(axis=1) - (after**2).sum(axis=1)
     return found
+
+
+def _other_kind(factors: FloatArray) -> NDArray[np.bool_]:
+    """Which sites are the fewer of two kinds, if there are two: divided by one half of the points,
+    kinds explain the factors that the other half gives.
+    """
+    first, second = factors - factors.mean(axis=1, keepdims=True)
+    count, shared = len(first), float(first @ second)
+    order = np.argsort(first)
+    sizes = np.arange(1, count)
+    # Of all divisions by size the one that leaves the least spread within the kinds.
+    between = np.cumsum(first[order])[:-1] ** 2 * (1 / sizes + 1 / (count - sizes))
+    is_lower = np.zeros(count, dtype=bool)
+    is_lower[order[: int(between.argmax()) + 1]] = True
+    lower, upper = int(is_lower.sum()), int((~is_lower).sum())
+    explained = float(first[is_lower].sum() * second[is_lower].sum()) * (1 / lower + 1 / upper)
+    agreement = shared / max(float(np.linalg.norm(first) * np.linalg.norm(second)), 1e-300)
+    if explained < SURELY * shared or agreement < SURELY:
+        return np.zeros(count, dtype=bool)
+    return is_lower if lower <= upper else ~is_lower

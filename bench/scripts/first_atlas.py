@@ -2,14 +2,16 @@
 
 Run it: python bench/scripts/first_atlas.py --store atlas --out site [--experiments 1 2 3 ...]
 
-The latents of the shipped example and of the paper's networks, on test data of their experiments.
-What is in the store already is not read again; the same store gives the same site, byte for byte.
-Other packages with weights inside have pages in docs/real_networks, which say how their networks
-are loaded; none of them is read here yet.
+The latents of the shipped example and of the paper's networks, on test data of their experiments,
+and the outputs of published networks whose packages are installed (`pip install --no-deps
+neuralfoil fusion-surrogates cosmopower-jax`, and onnx). What is in the store already is not read
+again; the same store gives the same site, byte for byte. Left out are weights whose licence is not
+stated (rosetta-soil), and force fields (torchani, chgnet), whose inputs are places of atoms.
 """
 
 import argparse
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import closedform as cf
@@ -20,6 +22,7 @@ from closedform.sweeping.execution.tally import TerminalWatcher
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.extraction import N_POINTS
 from closedform_bench.paper.shipped import SEED, load_checkpoint
+from closedform_bench.published_networks import PUBLISHED
 
 LICENCE = "Apache-2.0"
 
@@ -56,6 +59,22 @@ def main() -> None:
             layers=["latent"],
             names=experiment.inputs,
             constraints=experiment.held,
+            effort=effort,
+            watcher=TerminalWatcher(name),
+        )
+        print(f"{name}: {census.sweep}", file=sys.stderr)
+    for name, published in PUBLISHED.items():
+        try:
+            identity = Identity(name, published.version, published.licence, published.source)
+        except PackageNotFoundError:
+            print(f"{name}: {published.package} is not installed", file=sys.stderr)
+            continue
+        census = add_network(
+            published.load(),
+            published.inputs(),
+            store=options.store,
+            identity=identity,
+            names=published.names,
             effort=effort,
             watcher=TerminalWatcher(name),
         )

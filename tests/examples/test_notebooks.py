@@ -37,7 +37,7 @@ TOLERANCES = {"07_sparse_autoencoder": 5e-3, "11_fine_tuning": 5e-3}
 PRINTED = {
     "09_planets": ("x*v - y*u", "GM = 39."),
     "10_neural_ode": ("x**2 + v**2", "drift: -"),
-    "12_ising": ("sum(s[i])**2",),
+    "12_ising": ("sum(s[i])**2", "verified"),
 }
 """Notebooks on laws of a motion and on spins, and what they print: they take half a minute or
 more."""

@@ -152,6 +152,18 @@ def test_a_network_is_read_and_its_neuron_replaced():
     assert copy.cost.latent_r2 > 0.9999
 
 
+def test_few_sums_of_many_inputs_are_not_called_many():
+    here = np.random.default_rng(0).normal(size=(300, 70))
+    names = [f"s[{place}]" for place in range(70)]
+    field = cf.GradientField.from_arrays(here, 2 * here, names=names, tangent="none")
+    told = {finding.code for finding in field.quality.findings}
+    assert {"many-inputs", "too-few-points"} <= told
+    formula = cf.parse("sum(s[i]**2)", names, groups={"s": range(70)})
+    answer = cf.verify(formula, field, rivals=None, rng=0)
+    left = {finding.code for finding in answer.field_quality.findings}
+    assert left & told == told - {"many-inputs", "too-few-points"}
+
+
 def test_single_inputs_stand_beside_the_sums():
     rng = np.random.default_rng(4)
     heat = rng.uniform(1, 3, (POINTS, 1))

@@ -34,6 +34,9 @@ BY_VALUES = 0.95
 by more: two sums with weights 1 and 2 that are declared one leave a tenth."""
 
 
+OF_MANY_INPUTS = ("many-inputs", "too-few-points")
+"""Findings that go by the number of inputs: the sums that are read are few."""
+
 MOST_TOLD = 3
 """Sites that a sentence names."""
 
@@ -146,7 +149,8 @@ def _with_finding(field: GradientField, whole: SumsField) -> Quality:
     found = [Finding("broken-symmetry", severity, said, data)]
     if whole.other_kind:
         found.insert(0, _two_kinds(whole))
-    return replace(field.quality, findings=(*field.quality.findings, *found))
+    kept = (one for one in field.quality.findings if one.code not in OF_MANY_INPUTS)
+    return replace(field.quality, findings=(*kept, *found))
 
 
 def _two_kinds(whole: SumsField) -> Finding:

@@ -1,3 +1,4 @@
+import gc
 import subprocess
 import sys
 import time
@@ -35,6 +36,25 @@ def test_nothing_arrives_after_the_block() -> None:
             work(limit=0.001, seconds=0.001)
         for _ in range(100):
             time.sleep(0)
+
+
+def test_the_interrupt_is_not_lost_in_a_callback_of_the_collector() -> None:
+    called = []
+
+    def slow(phase: str, info: dict[str, int]) -> None:
+        called.append(phase)
+
+    gc.callbacks.append(slow)
+    try:
+        with time_limit(60):
+            before = len(called)
+            for _ in range(20_000):
+                ring: list[object] = []
+                ring.append(ring)
+            assert len(called) == before
+    finally:
+        gc.callbacks.remove(slow)
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize("tracer", ["settrace", "setprofile"])

@@ -3,6 +3,7 @@ constraints' surface.
 """
 
 import ctypes
+import gc
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -160,7 +161,11 @@ class DeadlineExceeded(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt the block with `DeadlineExceeded` after so many seconds; works in any thread."""
+    """Interrupt the block with `DeadlineExceeded` after so many seconds; works in any thread.
+
+    Garbage is not collected meanwhile: in a callback of the collector, which JAX has one of, the
+    interrupt would be reported and lost.
+    """
     target = ctypes.c_ulong(threading.get_ident())
     lock = threading.Lock()
     is_over = is_sent = has_arrived = False
@@ -176,6 +181,8 @@ def time_limit(seconds: float) -> Iterator[None]:
 
     timer = threading.Timer(seconds, interrupt)
     timer.daemon = True
+    collects = gc.isenabled()
+    gc.disable()
     timer.start()
     try:
         yield
@@ -191,6 +198,8 @@ def time_limit(seconds: float) -> Iterator[None]:
                 _take_what_was_sent()
         except DeadlineExceeded:
             pass
+        if collects:
+            gc.enable()
 
 
 def _take_what_was_sent() -> None:

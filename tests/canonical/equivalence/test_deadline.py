@@ -36,6 +36,7 @@ def test_nothing_arrives_after_the_block() -> None:
             work(limit=0.001, seconds=0.001)
         for _ in range(100):
             time.sleep(0)
+        assert gc.isenabled()
 
 
 def test_the_interrupt_is_not_lost_in_a_callback_of_the_collector() -> None:

@@ -183,21 +183,23 @@ def time_limit(seconds: float) -> Iterator[None]:
     timer.daemon = True
     collects = gc.isenabled()
     gc.disable()
-    timer.start()
     try:
-        yield
-    except DeadlineExceeded:
-        has_arrived = True
-        raise
-    finally:
         try:
-            with lock:
-                is_over = True
-            timer.cancel()
-            if is_sent and not has_arrived:
-                _take_what_was_sent()
+            timer.start()
+            yield
         except DeadlineExceeded:
-            pass
+            has_arrived = True
+            raise
+        finally:
+            try:
+                with lock:
+                    is_over = True
+                timer.cancel()
+                if is_sent and not has_arrived:
+                    _take_what_was_sent()
+            except DeadlineExceeded:
+                pass
+    finally:
         if collects:
             gc.enable()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CALLED = {"sklearn": "scikit-learn", "cosmopower_jax": "cosmopower-jax"}
+CALLED = {"sklearn": "scikit-learn"}
 
 
 def imported(folder: Path) -> set[str]:

@@ -1,6 +1,5 @@
 """NeuralFoil: how camber moves the zero-lift line of an aerofoil."""
 
-from importlib.metadata import distribution
 from pathlib import Path
 
 import matplotlib
@@ -8,49 +7,14 @@ import numpy as np
 import torch
 
 import closedform as cf
+from closedform_bench.published_networks import PUBLISHED
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 PICTURE = Path(__file__).parent.parent / "images" / "real_networks" / "neuralfoil.svg"
-# Only its weights are read: importing the package would need AeroSandbox.
-FILE = distribution("neuralfoil").locate_file("neuralfoil/nn_weights_and_biases/nn-xlarge.npz")
-weights = {name: torch.tensor(array).double() for name, array in np.load(str(FILE)).items()}
-layers = sorted({int(name.split(".")[1]) for name in weights})
-
-
-def net(x):
-    """Layers of swish."""
-    for layer in layers:
-        x = x @ weights[f"net.{layer}.weight"].T + weights[f"net.{layer}.bias"]
-        x = x * torch.sigmoid(x) if layer != layers[-1] else x
-    return x
-
-
-def lift(x):
-    """The lift coefficient, as the package puts it together: of a profile and of its mirror image.
-
-    All eight weights of the upper side are t + c, and of the lower side c - t.
-    """
-    alpha, c, t, log_re = x.T
-    degrees, ones = torch.deg2rad(alpha), torch.ones_like(alpha)
-    sides = [*[t + c] * 8, *[c - t] * 8, 0 * ones, 0 * ones]
-    flow = [
-        torch.cos(degrees),
-        torch.sin(degrees) ** 2,
-        (log_re - 12.5) / 3.5,
-        0 * ones,
-        ones,
-        ones,
-    ]
-    whole = torch.stack([*sides, torch.sin(2 * degrees), *flow], dim=1)
-    mirrored = [*[t - c] * 8, *[-c - t] * 8, 0 * ones, 0 * ones, -torch.sin(2 * degrees), *flow]
-    return (net(whole)[:, 1] - net(torch.stack(mirrored, dim=1))[:, 1]) / 4
-
-
-names = ["alpha", "c", "t", "log_re"]
-low, high = [-3.0, 0.0, 0.10, np.log(5e5)], [5.0, 0.12, 0.25, np.log(1e7)]
-points = np.random.default_rng(0).uniform(low, high, (4000, 4))
+foil = PUBLISHED["NeuralFoil, lift"]
+lift, points, names = foil.load(), foil.inputs(), foil.names
 field = cf.extract_field(lift, torch.tensor(points), 0, names=names, tangent="none", rng=0)
 # Degrees for each unit of c: 2/pi radians, and twice the height 2/(3*sqrt(3)) of the camber line.
 theories = {

@@ -152,6 +152,23 @@ def test_a_network_is_read_and_its_neuron_replaced():
     assert copy.cost.latent_r2 > 0.9999
 
 
+def test_what_is_explained_is_of_the_networks_own_values():
+    rng = np.random.default_rng(0)
+    factors = 1 + 0.3 * rng.normal(size=SITES)
+    here = np.where(rng.uniform(size=(600, SITES)) < rng.uniform(0, 1, (600, 1)), 1.0, -1.0)
+
+    def network(s):
+        return (s @ factors) ** 2
+
+    field = cf.extract_field(network, here, 0, groups={"s": GROUP}, rng=0)
+    formula = cf.parse("sum(s[i])**2", field.names, groups={"s": GROUP})
+    answer = cf.verify(formula, field, rivals=None, rng=0)
+    assert answer.phi is not None
+    explained = np.corrcoef(network(here), here.sum(axis=1) ** 2)[0, 1] ** 2
+    assert explained < 0.99
+    assert answer.phi.r2 == pytest.approx(explained, abs=0.2 * (1 - explained))
+
+
 def test_few_sums_of_many_inputs_are_not_called_many():
     here = np.random.default_rng(0).normal(size=(300, 70))
     names = [f"s[{place}]" for place in range(70)]

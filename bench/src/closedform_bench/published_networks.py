@@ -5,6 +5,7 @@ Only packages whose licence is stated are here; each is imported when its networ
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import distribution, version
 from typing import Any
 
@@ -46,6 +47,8 @@ MULTIPOLES = (30, 220, 540, 800, 1500)
 def _lift() -> Any:
     """The lift coefficient of an aerofoil, from a profile and its mirror image, as the package has
     it. All eight weights of the upper side are t + c, and of the lower side c - t.
+
+    Only the weights are read: importing the package would need AeroSandbox.
     """
     import torch
 
@@ -83,9 +86,9 @@ def _plasma() -> Any:
 def _spectrum() -> Any:
     """Logarithms of the temperature spectrum of the cosmic background at some multipoles."""
     import jax.numpy as jnp
-    from cosmopower_jax.cosmopower_jax import CosmoPowerJAX
 
-    emulator = CosmoPowerJAX(probe="cmb_tt", verbose=False)
+    emulators: Any = import_module("cosmopower_jax.cosmopower_jax")
+    emulator = emulators.CosmoPowerJAX(probe="cmb_tt", verbose=False)
     places = np.searchsorted(emulator.modes, MULTIPOLES)
 
     def at(x: Any) -> Any:

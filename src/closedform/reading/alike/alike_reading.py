@@ -33,7 +33,6 @@ BY_VALUES = 0.95
 """Share of the variance of the network's own values that a formula must explain if its sites differ
 by more: two sums with weights 1 and 2 that are declared one leave a tenth."""
 
-
 OF_MANY_INPUTS = ("many-inputs", "too-few-points")
 """Findings that go by the number of inputs: the sums that are read are few."""
 
@@ -66,8 +65,7 @@ class SpannedBySums:
         if broken <= BROKEN:
             return CheckResult.made(outside <= line, text)
         phi = fit_phi(evidence.concept, evidence.field)
-        # The field's values are means over the group.
-        own = 0.0 if phi is None else phi.r2 * (1 - self.whole.of_values)
+        own = 0.0 if phi is None else self.whole.of_own_values(phi.r2)
         text += (
             " Values of the network are needed to judge that, and there are none."
             if phi is None
@@ -120,7 +118,8 @@ def verify_sums(formula: FormulaOfSums, field: GradientField, **options: Any) ->
 def on_sites(answer: Interpretation, field: GradientField, whole: SumsField) -> Interpretation:
     """An answer in the sums as one in all inputs."""
     own, quality = _changed(answer, whole.formula), _with_finding(field, whole)
-    return replace(own, names=field.names, field_quality=quality, directions=None)
+    phi = own.phi and replace(own.phi, r2=whole.of_own_values(own.phi.r2))
+    return replace(own, names=field.names, field_quality=quality, directions=None, phi=phi)
 
 
 def _not_sums(field: GradientField, whole: SumsField, provenance: Provenance) -> Interpretation:

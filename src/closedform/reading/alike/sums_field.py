@@ -67,6 +67,10 @@ class SumsField:
         sums = tuple(self.sums[place] for place in used)
         return FormulaOfSums(short.tree, short.names, sums, self.alone, self.inputs)
 
+    def of_own_values(self, share: float) -> float:
+        """What explains a share of the field's values, of the network's own."""
+        return share * (1 - self.of_values)
+
     def mean_outside(self, rows: NDArray[np.int64] | None = None) -> float:
         """Outside the sums, without the worst twentieth of the points, and without what the mean
         over a group has left.

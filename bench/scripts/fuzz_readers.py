@@ -1,6 +1,6 @@
 """Fuzz the readers of files from outside with atheris, each in a process of its own.
 
-``python bench/scripts/fuzz_readers.py --seconds 15`` (in CI) or ``--minutes 60``, for each reader.
+``python bench/scripts/fuzz_readers.py --seconds 5`` (in CI) or ``--minutes 60``, for each reader.
 An input is a finding if opening it raises anything but an error of the package, or takes more than
 the limits of ``closedform.basics.limits``. Inputs begin with sound files, which the script makes.
 What reaches new code is kept under ``--corpus``, and so is the input of a finding.

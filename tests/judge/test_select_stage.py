@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from closedform.judge.rules import Material
 NAMES = ["x", "v"]
 
 
+@cache
 def field_of(text, noise=0.0, *, phi=None, low=-1.5, high=1.5, seed=0, n_points=800):
     rng = np.random.default_rng(seed)
     points = rng.uniform(low, high, (n_points, 2))
@@ -19,9 +22,14 @@ def field_of(text, noise=0.0, *, phi=None, low=-1.5, high=1.5, seed=0, n_points=
     )  # fmt: skip
 
 
-def chosen(field, engine="terms", **options):
-    result = cf.search(field, engine=engine, budget=cf.Budget(evaluations=2000), rng=1)
-    found = cf.select(result, field, rng=2, **options)
+@cache
+def searched(field):
+    """Several tests choose from what was found in one field."""
+    return cf.search(field, engine="terms", budget=cf.Budget(evaluations=1000), rng=1)
+
+
+def chosen(field, **options):
+    found = cf.select(searched(field), field, rng=2, **options)
     assert found.chosen is not None
     return found.chosen.expression, found
 

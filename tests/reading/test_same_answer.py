@@ -10,7 +10,7 @@ from closedform.reading.settings import SEARCH_SHARE
 from closedform.sweeping.neuron_task import Effort, read_with
 
 NAMES = ["x", "v"]
-EVALUATIONS = 800
+EVALUATIONS = 300
 TRUTHS = [
     "x**2 + v**2 + x**4/2", "v**2/2 + sin(x)", "x*v", "x**2 + 2*v**2", "x + v**2", "exp(x) + v",
     "x**2 - v**2", "x*v**2",

@@ -47,7 +47,7 @@ def test_json_is_as_designed_and_a_small_system_is_recovered() -> None:
 def test_several_invariants_are_read_at_one_degree() -> None:
     answer = json.loads(
         run(
-            "--systems", "magnetic", "--noise", "1", "--budget", "8", "--processor", "--json"
+            "--systems", "magnetic", "--noise", "1", "--budget", "4", "--processor", "--json"
         ).stdout
     )
 

@@ -6,7 +6,7 @@ from closedform.errors import ShapeError
 from closedform.networks.siamese import SiameseOptions
 from closedform.searching.budget import Budget
 
-BUDGET = Budget(evaluations=500)
+BUDGET = Budget(evaluations=200)
 QUICK = SiameseOptions(
     hidden=(32, 32),
     activation="elu",
@@ -43,8 +43,8 @@ def test_both_invariants_of_a_rotation_are_found_and_no_more(how):
         names=["x", "y", "z"],
         how=how,
         training=QUICK,
-        n_pairs=5000,
-        n_points=800,
+        n_pairs=3000,
+        n_points=500,
         engine="terms",
         budget=BUDGET,
         rng=0,

@@ -42,6 +42,7 @@ def test_an_answer_keeps_them(tmp_path: Path):
     answer = cf.verify("x**2 + v**2", field, rivals=None, rng=0)
     assert answer.provenance.tolerances == tolerances_in_force()
     assert answer.provenance.tolerances["field.AMBIGUOUS_GAP[1]"] == 6.0
+    assert not any("TYPE_CHECKING" in name for name in answer.provenance.tolerances)
     answer.save(tmp_path / "answer.json")
     kept = cf.load_interpretation(tmp_path / "answer.json").provenance
     assert kept.tolerances == answer.provenance.tolerances

@@ -6,6 +6,7 @@ import pytest
 import closedform as cf
 from closedform.errors import FieldError
 from closedform.expressions.formula_of_sums import FormulaOfSums
+from closedform.reading.alike.alike_reading import BY_VALUES
 from closedform.reading.alike.site_spans import find_span
 from closedform.reading.alike.sites import Sites
 
@@ -167,6 +168,7 @@ def test_what_is_explained_is_of_the_networks_own_values():
     explained = np.corrcoef(network(here), here.sum(axis=1) ** 2)[0, 1] ** 2
     assert explained < 0.99
     assert answer.phi.r2 == pytest.approx(explained, abs=0.2 * (1 - explained))
+    assert answer.provenance.tolerances["reading.alike.BY_VALUES"] == BY_VALUES
 
 
 def test_few_sums_of_many_inputs_are_not_called_many():

@@ -1,6 +1,5 @@
 """The numbers that decided about an answer, of every room that it went through."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from importlib import import_module
 from pkgutil import iter_modules
@@ -28,10 +27,10 @@ def tolerances_in_force() -> dict[str, float]:
     (3.0, 24.0, True)
     """
     found: dict[str, float] = {}
-    for room, path in _modules():
-        for name, value in vars(import_module(path)).items():
-            if name.isupper() and not name.startswith("_"):
-                found |= _numbers(f"{room}.{name}", value)
+    for room in ROOMS:
+        found |= _numbers_in(room, f"closedform.{room}.tolerances")
+    for room in OPEN_ROOMS:
+        found |= numbers_of(room)
     fitted = {"with_values": weighing(has_values=True), "without": weighing(has_values=False)}
     for kind, each in (*fitted.items(), ("thresholds", Thresholds())):
         for name, value in asdict(each).items():
@@ -39,13 +38,27 @@ def tolerances_in_force() -> dict[str, float]:
     return found
 
 
-def _modules() -> Iterator[tuple[str, str]]:
-    for room in ROOMS:
-        yield room, f"closedform.{room}.tolerances"
-    for room in OPEN_ROOMS:
-        package = import_module(f"closedform.{room}")
-        for module in sorted(iter_modules(package.__path__), key=lambda each: each.name):
-            yield room, f"closedform.{room}.{module.name}"
+def numbers_of(room: str) -> dict[str, float]:
+    """The named numbers of all modules of a room, for rooms that not every answer goes through.
+
+    Examples
+    --------
+    >>> numbers_of("reading.alike")["reading.alike.BY_VALUES"]
+    0.95
+    """
+    found: dict[str, float] = {}
+    package = import_module(f"closedform.{room}")
+    for module in sorted(iter_modules(package.__path__), key=lambda each: each.name):
+        found |= _numbers_in(room, f"closedform.{room}.{module.name}")
+    return found
+
+
+def _numbers_in(room: str, path: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, value in vars(import_module(path)).items():
+        if name.isupper() and not name.startswith("_") and name != "TYPE_CHECKING":
+            found |= _numbers(f"{room}.{name}", value)
+    return found
 
 
 def _numbers(name: str, value: object) -> dict[str, float]:

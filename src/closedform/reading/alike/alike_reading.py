@@ -20,6 +20,7 @@ from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.checks import Evidence
 from closedform.judge.phi_curve import fit_phi
 from closedform.judge.thresholds import Thresholds
+from closedform.judge.tolerances_in_force import numbers_of
 from closedform.judge.verify_stage import verify
 from closedform.reading.alike.site_spans import find_span
 from closedform.reading.alike.sites import Sites
@@ -118,8 +119,20 @@ def verify_sums(formula: FormulaOfSums, field: GradientField, **options: Any) ->
 def on_sites(answer: Interpretation, field: GradientField, whole: SumsField) -> Interpretation:
     """An answer in the sums as one in all inputs."""
     own, quality = _changed(answer, whole.formula), _with_finding(field, whole)
-    phi = own.phi and replace(own.phi, r2=whole.of_own_values(own.phi.r2))
-    return replace(own, names=field.names, field_quality=quality, directions=None, phi=phi)
+    return replace(
+        own,
+        names=field.names,
+        field_quality=quality,
+        directions=None,
+        phi=own.phi and replace(own.phi, r2=whole.of_own_values(own.phi.r2)),
+        provenance=_recorded(own.provenance),
+    )
+
+
+def _recorded(provenance: Provenance) -> Provenance:
+    """With the numbers of this room, which decided too."""
+    own = numbers_of("reading.alike")
+    return replace(provenance, tolerances={**provenance.tolerances, **own})
 
 
 def _not_sums(field: GradientField, whole: SumsField, provenance: Provenance) -> Interpretation:
@@ -131,7 +144,7 @@ def _not_sums(field: GradientField, whole: SumsField, provenance: Provenance) ->
     )
     check = CheckResult(False, sentence, name=SpannedBySums.name)
     verdict = Verdict("none", "This is not a formula of few sums over the sites.", (check,))
-    return Interpretation(field.names, verdict, _with_finding(field, whole), provenance)
+    return Interpretation(field.names, verdict, _with_finding(field, whole), _recorded(provenance))
 
 
 def _with_finding(field: GradientField, whole: SumsField) -> Quality:

@@ -257,6 +257,12 @@ def test_notes_are_shown_as_explain_shows_them(example, findings):
     assert note not in Outline(render_report(example)).text
 
 
+def test_what_was_noted_and_found_stands_once(example):
+    said = example.field_quality.findings[0].message
+    answer = replace(example, provenance=replace(example.provenance, notes=(said,)))
+    assert Outline(render_report(answer)).text.count(said) == 1
+
+
 def test_the_page_shows_symmetries_if_they_are_given(example, tmp_path):
     points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
     field = cf.GradientField.from_arrays(points, points, names=["x", "v"])

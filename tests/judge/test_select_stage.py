@@ -1,10 +1,13 @@
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.field.alignment.refit import refit
 from closedform.judge.rules import Material
+from closedform.searching.front import Candidate, Front
 
 NAMES = ["x", "v"]
 
@@ -94,3 +97,32 @@ def test_other_rules_choose_from_the_same_pool(rule):
 def test_the_same_seed_chooses_the_same():
     field = field_of("v**2/2 + sin(x)", noise=0.02)
     assert chosen(field)[1].contenders == chosen(field)[1].contenders
+
+
+SHORT = ["x**2 + 0.48*x**4 + v**2"]
+OVERFITTED = [
+    "0.984*x**2 + 0.492*x**4 + v**2", "7.3*x**2 + v**2 + 12.7*cos(x)",
+    "x**2 + 0.503*x**4 + v**2 + 0.0089*v**4", "x**2 + 0.512*x**4 + v**2 + 0.0074*exp(v**2)",
+    "x**2 + 0.495*x**4 + v**2 - 0.033*x**4*sin(v**2)",
+    "0.964*x**2 + 0.634*x**4 + 0.087*x**2*v**2 + v**2 + 0.024*exp(v**2)",
+    "0.968*x**2 + 0.674*x**4 + v**2 + 0.03*exp(v**2) - 0.223*cos(x*v)",
+    "0.94*x**2 + 0.553*x**4 + 0.016*x**2*exp(v**2) + v**2",
+    "0.93*x**2 + 0.552*x**4 + 0.033*v**4*sin(x**2) + v**2 - 0.042*v**4*cos(v)",
+]  # fmt: skip
+
+
+def test_without_time_all_that_was_found_is_weighed():
+    """Six that followed the error took all the places, and the short one had none."""
+    field = field_of("x**2 + v**2 + x**4/2", noise=0.02, phi=np.tanh)
+    result = searched(field)
+    formulas, _ = refit([cf.parse(text, names=NAMES) for text in (*SHORT, *OVERFITTED)], field)
+    # Each longer one is said to be nearer, so that none leaves the front.
+    front = Front.of(
+        Candidate(one, 1e-3 * 0.9**place, one.complexity(), "terms")
+        for place, one in enumerate(sorted(formulas, key=lambda formula: formula.complexity()))
+    )
+    found = cf.select(replace(result, front=front), field, rng=2, budget=1e-6)
+    weighed = {one.complexity for one in found.contenders}
+    assert weighed >= {one.complexity() for one in formulas}
+    assert found.chosen is not None
+    assert found.chosen.expression.complexity() <= formulas[0].complexity()

@@ -255,8 +255,7 @@ def gather(
         return used() < WIDENING
 
     found = [(c.expression, None, c.engine) for c in front.all]
-    # A search that took all of the time leaves none for what it found but for the best.
-    pool.add(_nearest(found, pool, MOST_FOUND if may_go_on() else MOST_TIDIED))
+    pool.add(_nearest(found, pool, MOST_FOUND))
     if is_far(front.lowest, field):
         return pool
     pool.tidy(MOST_TIDIED, may_go_on)
@@ -353,9 +352,10 @@ def _nearest(
     means = np.array([look.means(each, scales) for each in heard])
     prices = pool.numbers.price * np.array([hoped_length(form.tree) for form, _, _ in looked])
     # Constants that were fitted by directions may be too far off for the values: so by turns the
-    # best by both if length were cheap, and by directions. Spellings of one formula leave the same.
+    # best by both, by both if length were cheap, and by directions. Spellings of one formula leave
+    # the same.
     orders = [np.argsort(means @ np.multiply(pool.counts, heeded) + share * prices, kind="stable")
-              for heeded, share in (((1, 1), BOLD), ((1, 0), 0.0))]  # fmt: skip
+              for heeded, share in (((1, 1), 1.0), ((1, 1), BOLD), ((1, 0), 0.0))]  # fmt: skip
     chosen: dict[tuple[str, ...], Candidate] = {}
     for place in np.stack(orders, axis=1).ravel().tolist():
         chosen.setdefault(tuple(f"{each:.3f}" for each in means[place]), looked[place])

@@ -48,6 +48,14 @@ def test_few_are_made_when_time_is_over():
     assert 0 < len(some) <= 100
 
 
+def test_what_is_dropped_leaves_no_zeros():
+    """A formula with 0*y in it was chosen where no time was left for its canonical form."""
+    formula = cf.parse("x**2 + 1.3*y**2*(0.01*x**2 + 1.7)", names=["x", "y"])
+    texts = [str(one) for one in variants(formula, [0.1, 0.01, 0.1], POINTS[:, :2])]
+    assert not any("0*" in text.replace("10*", "") for text in texts)
+    assert "x**2 + 1.3*y**2*1.7" in texts
+
+
 def test_variants_are_plainer():
     formula = cf.parse("1.98*x**2 + 0.06*y + z", names=NAMES)
     texts = [str(one) for one in variants(formula, [0.05, 0.01], POINTS)]

@@ -9,7 +9,7 @@ from closedform.canonical.snap import snapped_forms
 from closedform.expressions.expression import Expression
 from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers
 from closedform.expressions.sums_and_products import sum_of
-from closedform.expressions.tree import apply, constant
+from closedform.expressions.tree import Tree, apply, constant
 from closedform.searching.products import factor_powers
 
 SMALL_CONSTANT = 0.2
@@ -31,7 +31,7 @@ def variants(formula: Expression, errors: Sequence[float], points: FloatArray) -
     known = dict(zip(places, errors, strict=False))
     free = [known.get(each.position, 0.0) for each in free_constants(formula)]
     dropped = [
-        Expression(with_numbers(formula.tree, [place], [0.0]), formula.names)
+        Expression(_without_zeros(with_numbers(formula.tree, [place], [0.0])), formula.names)
         for place, value in zip(places, constant_values(formula.tree, places), strict=True)
         if abs(value) < SMALL_CONSTANT
     ]
@@ -41,6 +41,22 @@ def variants(formula: Expression, errors: Sequence[float], points: FloatArray) -
         without_idle_functions(formula, points),
     ]  # fmt: skip
     return [form for form in dict.fromkeys(made) if form != formula and not form.tree.is_constant]
+
+
+def _without_zeros(tree: Tree) -> Tree:
+    """The tree without terms and factors that are 0: a canonical form takes longer to find."""
+    zero = constant(0)
+
+    def node(name: str, *operands: Tree) -> Tree:
+        if name in ("mul", "div") and operands[0] == zero or name == "mul" and zero in operands:
+            return zero
+        if name == "add" and zero in operands:
+            return operands[1] if operands[0] == zero else operands[0]
+        if name == "sub" and operands[1] == zero:
+            return operands[0]
+        return apply(name, *operands)
+
+    return tree.fold(lambda token: Tree((token,)), node)
 
 
 def as_sum(formula: Expression) -> Expression | None:

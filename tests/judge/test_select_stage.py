@@ -126,3 +126,18 @@ def test_without_time_all_that_was_found_is_weighed():
     assert weighed >= {one.complexity() for one in formulas}
     assert found.chosen is not None
     assert found.chosen.expression.complexity() <= formulas[0].complexity()
+
+
+def test_a_number_that_only_moves_a_border_stays_as_it_was_found():
+    """No direction changes while 0.3 moves a little, and it was chosen as 0.2988."""
+    low, high = [-1.5, 1, 1, -1.5, 0.5], [1.5, 2, 2, 1.5, 2]
+    points = np.random.default_rng(0).uniform(low, high, (1000, 5))
+    truth = cf.parse("min(0.3*(d + 5/exp(c)), a*b*e**2/c + 1.5/exp(c))", names=list("abcde"))
+    slopes = truth.gradient(points)
+    slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
+    field = cf.GradientField.from_arrays(points, slopes, names=list("abcde"), tangent="none")
+    result = cf.search(field, engine="terms", budget=cf.Budget(evaluations=20), rng=1)
+    front = Front.of([*result.front, Candidate(truth, 0.0, truth.complexity(), "pieces")])
+    chosen = cf.select(replace(result, front=front), field, rng=2).chosen
+    assert chosen is not None
+    assert str(chosen.expression) == "min(0.3*d + 1.5/exp(c), a*b*e**2/c + 1.5/exp(c))"

@@ -143,6 +143,8 @@ class Pool:
         """A formula with the constants at some positions fitted, those that nobody would write by
         default; it does not join the pool.
         """
+        if positions is None and _has_exact_sides(formula, self.witnesses.field):
+            positions = ()
         fitter = Fitter(self.witnesses, self.labels, self.scales, self.counts)
         fitted = _exactly(fitter.fit(formula, positions), self.witnesses.field)
         return Entry(fitted, self.priced(fitted.expression, self.numbers.price), engine)
@@ -254,7 +256,10 @@ def gather(
     def may_widen() -> bool:
         return used() < WIDENING
 
-    found = [(c.expression, None, c.engine) for c in front.all]
+    found = [
+        (c.expression, () if _has_exact_sides(c.expression, field) else None, c.engine)
+        for c in front.all
+    ]
     pool.add(_nearest(found, pool, MOST_FOUND))
     if is_far(front.lowest, field):
         return pool
@@ -369,6 +374,15 @@ def _promising(pool: Pool, most: int) -> list[Entry]:
     hoped = sorted(pool.entries.values(), key=pool.hoped_score)
     found = {id(entry): entry for entry in (*pool.ordered()[:most], *hoped[:most])}
     return list(found.values())
+
+
+def _has_exact_sides(formula: Expression, field: GradientField) -> bool:
+    """Whether it is a minimum or maximum whose sides are exact: a number that only moves their
+    border changes no direction until it passes a point, and a fit would leave it anywhere.
+    """
+    if not {"min", "max", "abs"}.intersection(formula.tree.tokens):
+        return False
+    return bool(field_misalignment(formula, field).max() <= PERFECT)
 
 
 def _exactly(fitted: Fitted, field: GradientField) -> Fitted:

@@ -5,7 +5,7 @@ power, a logarithm or an exponential, multiplied and shifted, until their differ
 one side and the other on the other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, product
 from math import inf
@@ -18,7 +18,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import power_of, signed_terms, sum_of, times
-from closedform.expressions.tree import Tree, apply, constant, variable
+from closedform.expressions.tree import Constant, Tree, apply, constant, variable
 
 FUNCTIONS = ("inv", "log", "exp")
 
@@ -42,12 +42,12 @@ def joined(
     signs, trees = np.where(is_first, 1.0, -1.0), (first.tree, second.tree)
     if not all(np.isfinite(evaluate(tree, points)).all() for tree in trees):
         return []
-    found = chain(
+    ways = chain(
         [_proportional(*trees, points, signs)],
         _times_an_input(*trees, points, signs),
         _plus_terms(*trees, points, signs),
     )
-    return next(filter(None, found), None) or _shifted(*trees, points, signs)
+    return [tree for way in ways for tree in way] or _shifted(*trees, points, signs)
 
 
 def _times_an_input(
@@ -81,7 +81,7 @@ def _proportional(one: Tree, other: Tree, points: FloatArray, signs: FloatArray)
     found = [
         apply(name, _on_line(one, (factor, Fraction(0))), other)
         for name, sides in _opposite(signs)
-        if (factor := _factor(u, v, sides)) is not None
+        if (factor := _factor(u, v, sides, _ratios(one, other))) is not None
     ]
     if _has_one_sign(u) and _has_one_sign(v):
         above, beside = (
@@ -91,6 +91,7 @@ def _proportional(one: Tree, other: Tree, points: FloatArray, signs: FloatArray)
             apply(name, _power_law(above, law), beside)
             for name, sides in _opposite(signs)
             if (law := _line(np.log(np.abs(u)), np.log(np.abs(v)), sides, np.exp)) is not None
+            and law[0] != 1
         ]
     return found
 
@@ -142,13 +143,24 @@ def _on_line(tree: Tree, line: Line) -> Tree:
     return scaled if added == 0 else sum_of([scaled, constant(added)])
 
 
-def _factor(u: FloatArray, v: FloatArray, sides: FloatArray) -> Fraction | None:
+def _ratios(one: Tree, other: Tree) -> list[Fraction]:
+    """Factors by which a number in the first becomes one in the second: sides often share terms."""
+    first, second = (
+        {abs(token.value) for token in tree.tokens if isinstance(token, Constant)} | {Fraction(1)}
+        for tree in (one, other)
+    )
+    return [sign * b / a for a in sorted(first) for b in sorted(second) for sign in (1, -1) if a]
+
+
+def _factor(
+    u: FloatArray, v: FloatArray, sides: FloatArray, ratios: Sequence[Fraction]
+) -> Fraction | None:
     """The plainest a with a*u above v on one side, and below it on the other."""
     with np.errstate(all="ignore"):
         bounds, is_low = v / u, u * sides > 0
     low = float(bounds[is_low].max(initial=-inf))
     high = float(bounds[~is_low & (u != 0)].min(initial=inf))
-    return plainest_between(low, high) if _is_known(low, high) else None
+    return plainest_between(low, high, ratios) if _is_known(low, high) else None
 
 
 def _line(
@@ -179,9 +191,9 @@ def _is_known(low: float, high: float) -> bool:
     return low < high and low * high > 0 and high - low < LOOSE * max(abs(low), abs(high))
 
 
-def plainest_between(low: float, high: float) -> Fraction:
-    """The number of an open interval that a person would write: of few digits, then
-    one over such a number, then of more digits.
+def plainest_between(low: float, high: float, known: Sequence[Fraction] = ()) -> Fraction:
+    """The number of an open interval that a person would write: of few digits, then one that is
+    known, then one over a number of few digits, then of more digits.
 
     Examples
     --------
@@ -192,7 +204,7 @@ def plainest_between(low: float, high: float) -> Fraction:
     short, long = DENOMINATORS[:7], DENOMINATORS[7:]
     multiples = [Fraction(round(float(middle) * count), count) for count in short + long]
     parts = [Fraction(count, round(count / float(middle)) or count) for count in short if middle]
-    for number in (*multiples[: len(short)], *parts, *multiples[len(short) :]):
+    for number in (*multiples[: len(short)], *known, *parts, *multiples[len(short) :]):
         if low < number < high:
             return number
     return Fraction(float(middle))

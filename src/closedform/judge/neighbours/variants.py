@@ -48,7 +48,7 @@ def _without_zeros(tree: Tree) -> Tree:
     zero = constant(0)
 
     def node(name: str, *operands: Tree) -> Tree:
-        if name in ("mul", "div") and operands[0] == zero or name == "mul" and zero in operands:
+        if (name in ("mul", "div") and operands[0] == zero) or (name == "mul" and zero in operands):
             return zero
         if name == "add" and zero in operands:
             return operands[1] if operands[0] == zero else operands[0]

@@ -13,7 +13,7 @@ NAMES = ["x", "v"]
 
 
 @cache
-def field_of(text, noise=0.0, *, phi=None, low=-1.5, high=1.5, seed=0, n_points=800):
+def field_of(text, noise=0.0, *, phi=None, low=-1.5, high=1.5, seed=0, n_points=500):
     rng = np.random.default_rng(seed)
     points = rng.uniform(low, high, (n_points, 2))
     truth = cf.parse(text, names=NAMES)

@@ -59,7 +59,7 @@ class Pieces:
     ...     field, SearchSpace(), Budget(seconds=5), np.random.default_rng(0), Silent()
     ... )
     >>> print(result.front.best.expression)
-    max(3*x, x + y*z)
+    max(2*x, y*z) + x
     """
 
     sides: StructureSearch = default(default_factory=lambda: StructureSearch(exactly=True))

@@ -25,7 +25,7 @@ import numpy as np
 import closedform as cf
 from closedform.canonical.constants import free_constants, with_constants
 from closedform.errors import ClosedformError
-from closedform.expressions.fitted_constants import constant_values, with_numbers
+from closedform.expressions.complexity import constant_values, with_numbers
 from closedform.expressions.tree import Tree, Variable, apply, constant
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME

@@ -10,8 +10,7 @@ import numpy as np
 from closedform import Expression
 from closedform.canonical.constants import free_constants
 from closedform.canonical.form import canonical_form
-from closedform.canonical.small_terms import without_small_terms
-from closedform.canonical.snap import snapped_forms
+from closedform.canonical.proposals import snapped_forms, without_small_terms
 from closedform.testing import random_tree
 
 NAMES = ("x", "y", "z")

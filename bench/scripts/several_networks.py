@@ -17,7 +17,7 @@ import torch
 
 import closedform as cf
 from closedform.canonical.constants import free_constants
-from closedform.expressions.fitted_constants import constant_values
+from closedform.expressions.complexity import constant_values
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.networks.siamese import load_siamese

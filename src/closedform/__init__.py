@@ -6,12 +6,12 @@ from closedform._version import __version__
 from closedform.errors import ClosedformError, ClosedformWarning
 
 if TYPE_CHECKING:
-    from closedform.canonical.equivalence.same_concept import Equivalence, same_concept
+    from closedform.canonical.same_concept import Equivalence, same_concept
     from closedform.expressions.expression import Expression
     from closedform.expressions.operators import Operator
     from closedform.expressions.parse import parse
-    from closedform.expressions.site_groups import Group
-    from closedform.expressions.units.units import Units
+    from closedform.expressions.sites import Group
+    from closedform.expressions.units import Units
     from closedform.field.field_file import load_field
     from closedform.field.gradient_field import GradientField
     from closedform.interpretation.answer import Interpretation
@@ -48,11 +48,11 @@ _LAZY = {
     "Contest": "closedform.reading.theories.outcome",
     "Discovery": "closedform.reading.laws.discovery",
     "Effort": "closedform.sweeping.neuron_task",
-    "Equivalence": "closedform.canonical.equivalence.same_concept",
+    "Equivalence": "closedform.canonical.same_concept",
     "Expression": "closedform.expressions.expression",
     "Generator": "closedform.reading.symmetries.found_symmetries",
     "GradientField": "closedform.field.gradient_field",
-    "Group": "closedform.expressions.site_groups",
+    "Group": "closedform.expressions.sites",
     "Interpretation": "closedform.interpretation.answer",
     "Law": "closedform.reading.laws.found_laws",
     "Laws": "closedform.reading.laws.found_laws",
@@ -63,7 +63,7 @@ _LAZY = {
     "Sweep": "closedform.sweeping.sweep_result",
     "Symmetries": "closedform.reading.symmetries.found_symmetries",
     "Thresholds": "closedform.judge.thresholds",
-    "Units": "closedform.expressions.units.units",
+    "Units": "closedform.expressions.units",
     "Verdict": "closedform.interpretation.verdict",
     "compare": "closedform.sweeping.compare",
     "conserved": "closedform.reading.laws.finding",
@@ -78,7 +78,7 @@ _LAZY = {
     "load_interpretation": "closedform.interpretation.storage",
     "load_network": "closedform.networks.model_files",
     "parse": "closedform.expressions.parse",
-    "same_concept": "closedform.canonical.equivalence.same_concept",
+    "same_concept": "closedform.canonical.same_concept",
     "search": "closedform.searching.search_stage",
     "select": "closedform.judge.select_stage",
     "sweep": "closedform.sweeping.sweep",

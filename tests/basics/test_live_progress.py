@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from closedform.basics.live_progress import Live, ProgressTable, choose_progress
-from closedform.basics.progress import Silent, Snapshot
+from closedform.basics.progress import Live, ProgressTable, Silent, Snapshot, choose_progress
 from closedform.errors import ProgressError
 
 # As the term search sends it, and as evolution does.
@@ -307,7 +306,7 @@ def test_no_standard_error_is_harmless(kind, monkeypatch):
 
 def test_nothing_is_imported_before_it_is_used():
     code = (
-        "import sys, closedform.basics.live_progress as p; p.choose_progress('table'); "
+        "import sys, closedform.basics.progress as p; p.choose_progress('table'); "
         "p.choose_progress('line')"
     )
     check = "; sys.exit(bool({'tqdm', 'rich'} & sys.modules.keys()))"

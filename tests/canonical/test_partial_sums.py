@@ -3,7 +3,7 @@
 import pytest
 
 import closedform as cf
-from closedform.canonical.small_terms import partial_sums
+from closedform.canonical.proposals import partial_sums
 from closedform.canonical.tolerances import MOST_DIVIDED
 
 

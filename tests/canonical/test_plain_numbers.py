@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from closedform.canonical.plain_numbers import awkwardness, is_simple, plain, split_power
+from closedform.canonical.product_sums import awkwardness, is_simple, plain, split_power
 
 
 @pytest.mark.parametrize(

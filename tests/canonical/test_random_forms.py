@@ -13,8 +13,7 @@ from closedform import Expression
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants, with_constants
 from closedform.canonical.form import canonical_form
-from closedform.canonical.small_terms import without_small_terms
-from closedform.canonical.snap import snapped_forms
+from closedform.canonical.proposals import snapped_forms, without_small_terms
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.field.alignment.misalignment import point_misalignment

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.canonical.recognised_constants import recognise_constants
+from closedform.canonical.constants import recognise_constants
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from closedform import parse
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.small_terms import slope_shares, without_small_terms
+from closedform.canonical.proposals import slope_shares, without_small_terms
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (300, 3))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from closedform import Expression, parse
-from closedform.canonical.snap import snapped_forms
+from closedform.canonical.proposals import snapped_forms
 from closedform.errors import ShapeError
 
 

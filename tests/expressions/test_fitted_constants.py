@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 import closedform as cf
-from closedform.expressions.fitted_constants import (
+from closedform.expressions.complexity import (
     belongs_to_form,
     constant_values,
     fitted_positions,

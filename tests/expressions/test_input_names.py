@@ -3,7 +3,7 @@ import pytest
 import closedform as cf
 from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
-from closedform.expressions.input_names import check_names, quote
+from closedform.expressions.printing import check_names, quote
 from closedform.expressions.tolerances import LONGEST_NAME
 from closedform.expressions.tree import variable
 

@@ -8,9 +8,8 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ExpressionError
-from closedform.expressions.exact_numbers import decimal, number_text
+from closedform.expressions.complexity import skeleton
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import skeleton
 from closedform.expressions.sympy_bridge import to_sympy
 from closedform.expressions.tolerances import (
     LARGEST_DENOMINATOR,
@@ -19,7 +18,7 @@ from closedform.expressions.tolerances import (
     MAX_NESTING,
     SHORT_DECIMAL,
 )
-from closedform.expressions.tree import Constant, variable
+from closedform.expressions.tree import Constant, decimal, number_text, variable
 
 
 def test_parentheses_are_nested_as_deeply_as_stated():

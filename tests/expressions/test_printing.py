@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import closedform as cf
-from closedform.expressions.exact_numbers import decimal
 from closedform.expressions.expression import Expression
+from closedform.expressions.tree import decimal
 from closedform.testing import expressions, random_tree
 
 

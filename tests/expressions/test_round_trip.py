@@ -5,9 +5,15 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ExpressionError
-from closedform.expressions.exact_numbers import number_fault, number_text
-from closedform.expressions.fitted_constants import with_numbers
-from closedform.expressions.tree import Constant, apply, constant, variable
+from closedform.expressions.complexity import with_numbers
+from closedform.expressions.tree import (
+    Constant,
+    apply,
+    constant,
+    number_fault,
+    number_text,
+    variable,
+)
 
 
 def is_read_back(text: str) -> bool:

@@ -7,9 +7,14 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ExpressionError, FieldError
-from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
 from closedform.expressions.json_files import _read, _written
-from closedform.expressions.site_groups import Group, as_groups, names_with_groups
+from closedform.expressions.sites import (
+    FormulaOfSums,
+    Group,
+    as_groups,
+    names_with_groups,
+    parse_sums,
+)
 
 NAMES = ["T", *(f"s[{place}]" for place in range(6))]
 GROUPS = {"s": Group(range(1, 7), shape=(2, 3))}

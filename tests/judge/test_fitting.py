@@ -27,7 +27,7 @@ def fitter(noise, rough=0.0, counts=(10.0, 20.0), values=True):
 
 
 def constants(fitted):
-    from closedform.expressions.fitted_constants import constant_values
+    from closedform.expressions.complexity import constant_values
 
     return np.array(constant_values(fitted.expression.tree, fitted.positions))
 

@@ -53,7 +53,7 @@ def test_plain_numbers_are_preferred_where_they_fit():
 
 def test_numbers_that_the_data_refute_are_not():
     formula, _ = chosen(field_of("x**2 + 0.87*v**2", noise=0.005))
-    from closedform.expressions.fitted_constants import constant_values, fitted_positions
+    from closedform.expressions.complexity import constant_values, fitted_positions
 
     values = constant_values(formula.tree, fitted_positions(formula.tree))
     assert min(abs(value - 0.87) for value in values) < 0.01 or min(

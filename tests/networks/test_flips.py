@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.expressions.site_groups import Group
+from closedform.expressions.sites import Group
 from closedform.networks.flips import rearranged, two_values
 
 SIDE = 4

@@ -5,7 +5,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import FieldError
-from closedform.expressions.formula_of_sums import FormulaOfSums
+from closedform.expressions.sites import FormulaOfSums
 from closedform.reading.alike.alike_reading import BY_VALUES
 from closedform.reading.alike.site_spans import find_span
 from closedform.reading.alike.sites import Sites

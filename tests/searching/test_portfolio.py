@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.basics.live_progress import Live
-from closedform.basics.progress import Silent, Snapshot
+from closedform.basics.progress import Live, Silent, Snapshot
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget, processor_seconds
@@ -182,7 +181,7 @@ def test_progress_is_closed_when_interrupted_and_when_the_field_is_dead():
 
 INTERRUPTED = """
 import numpy as np
-from closedform.basics.live_progress import Live
+from closedform.basics.progress import Live
 from closedform.basics.progress import Silent, Snapshot
 from closedform.searching.budget import Budget
 from closedform.searching.portfolio import Portfolio

@@ -12,8 +12,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from closedform._version import __version__
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.parse import parse
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField

@@ -1,7 +1,7 @@
 import pytest
 
 import closedform as cf
-from closedform.expressions.units.legality import Legality, carried_constants
+from closedform.expressions.legality import Legality, carried_constants
 from closedform_bench.formulas.feynman import EQUATIONS
 from closedform_bench.formulas.feynman_units import units_of
 

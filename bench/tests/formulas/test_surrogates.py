@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.expressions.units.legality import Legality
+from closedform.expressions.legality import Legality
 from closedform_bench.formulas.fairness import LEAST_SHARE, STEEPEST, slope_shares
 from closedform_bench.formulas.suite import FormulaPlan
 from closedform_bench.formulas.surrogates import surrogate_problem, surrogate_problems

@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 from closedform.arrays import FloatArray, as_points
 from closedform.canonical.algebra import Algebra
 from closedform.canonical.peel import Sample, moves
-from closedform.canonical.plain_numbers import ONE, awkwardness, is_simple
 from closedform.canonical.product_sums import (
+    ONE,
     Factors,
     ProductSum,
     atom_order,
+    awkwardness,
+    is_simple,
     of_factors,
     split_constant,
 )
@@ -33,11 +35,10 @@ from closedform.canonical.tolerances import (
 )
 from closedform.errors import ExpressionError
 from closedform.expressions.complexity import complexity
-from closedform.expressions.exact_numbers import decimal
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import sort_names
 from closedform.expressions.sums_and_products import signed_terms, sum_of
-from closedform.expressions.tree import Constant, Tree, apply, constant
+from closedform.expressions.tree import Constant, Tree, apply, constant, decimal
 
 _FAILURES = (ArithmeticError, ExpressionError, ValueError, RecursionError)
 

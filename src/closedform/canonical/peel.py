@@ -1,5 +1,5 @@
 """Moves from a sum to others of the same concept: without an outer function, turned over, as a
-logarithm or a product; and the data, on which they are confirmed.
+logarithm or a product, with roots changed; and the data, on which they are confirmed.
 """
 
 from collections.abc import Iterator
@@ -10,17 +10,18 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.canonical.algebra import Algebra
-from closedform.canonical.plain_numbers import ONE, is_simple, plain
 from closedform.canonical.product_sums import (
+    ONE,
     Atom,
     Factors,
     ProductSum,
     collect,
     is_logarithm,
+    is_simple,
     of_atom,
     of_factors,
+    plain,
 )
-from closedform.canonical.roots_of_sums import conjugates, into_roots
 from closedform.canonical.tolerances import MOST_EXPANDED, MOST_ROOT_TERMS
 from closedform.expressions.evaluate import evaluate, values_and_gradient
 from closedform.expressions.tree import Tree, apply, constant, variable
@@ -281,3 +282,50 @@ def _quotient(part: tuple[Factors, Fraction], lead: ProductSum) -> ProductSum | 
     if any(power < 0 for power in powers.values()):
         return None
     return collect(of_factors(powers.items(), part[1] / (2 * number)).parts)
+
+
+def into_roots(total: ProductSum, algebra: Algebra) -> ProductSum:
+    """Multiply factors into the roots in which they are divided by: x*sqrt(y/x**2 + 1) becomes
+    sqrt(x**2 + y), right where x is positive.
+    """
+    result = ProductSum(())
+    for factors, coefficient in total.parts:
+        result = result.plus(_into_root(factors, algebra).scaled(coefficient))
+    return result
+
+
+def _into_root(factors: Factors, algebra: Algebra) -> ProductSum:
+    for root, power in factors:
+        if not root.is_group or root.inside is None or power.denominator == 1:
+            continue
+        rest, inside = {atom: p for atom, p in factors if atom != root}, root.inside
+        for atom, outside in list(rest.items()):
+            least = min(dict(part).get(atom, Fraction(0)) for part, _ in inside.parts)
+            if atom.is_constant or least >= 0 or outside / power <= 0:
+                continue
+            moved = min(outside / power, -least)
+            inside = algebra.distributed(inside, of_factors([(atom, moved)]))
+            rest[atom] = outside - moved * power
+        if inside != root.inside:
+            return algebra.multiply(
+                of_factors((atom, p) for atom, p in rest.items() if p), algebra.power(inside, power)
+            )
+    return of_factors(factors)
+
+
+def conjugates(factors: Factors, algebra: Algebra) -> Iterator[ProductSum]:
+    """A bracket A + sqrt(B) as (B - A**2)/(sqrt(B) - A)."""
+    for bracket, power in factors:
+        if not bracket.is_group or bracket.inside is None or power.denominator != 1:
+            continue
+        parts = [ProductSum((part,)) for part in bracket.inside.parts]
+        if len(parts) != 2:
+            continue
+        first, second = parts
+        squares = [algebra.expanded(algebra.power(part, Fraction(2))) for part in parts]
+        difference = squares[0].plus(squares[1].scaled(-ONE))
+        if len(difference.parts) > 1:
+            continue
+        turned = algebra.power(first.plus(second.scaled(-ONE)), -power)
+        rest = of_factors((atom, p) for atom, p in factors if atom != bracket)
+        yield algebra.multiply(algebra.multiply(rest, turned), algebra.power(difference, power))

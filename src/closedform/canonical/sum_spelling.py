@@ -7,15 +7,16 @@ from functools import lru_cache
 from itertools import combinations
 from math import inf
 
-from closedform.canonical.plain_numbers import ONE, is_simple
 from closedform.canonical.product_sums import (
     EULER,
+    ONE,
     Atom,
     Factors,
     ProductSum,
     atom_order,
     collect,
     is_logarithm,
+    is_simple,
     of_factors,
     split_constant,
 )

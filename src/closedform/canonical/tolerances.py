@@ -1,4 +1,4 @@
-"""The tolerances and limits of canonical forms and snapping.
+"""The tolerances and limits of canonical forms, of snapping, and of comparing two concepts.
 
 The limits keep the median time of a form at 13 ms (``python bench/scripts/canonical_forms.py``).
 None of them can make an answer wrong: every form is compared with the formula on the data.
@@ -89,3 +89,23 @@ DIGITS = 7
 
 LARGEST_ARGUMENT = 100
 """Numerators and denominators of fractions that somebody took the logarithm of."""
+
+DEFAULT_BOX = (-2.0, 2.0)
+"""Where inputs lie if no domain is given."""
+
+ROUGH_DIGITS, FINE_DIGITS = 60, 90
+"""Two working precisions: what shrinks from one to the other is rounding, not a gradient."""
+
+PARALLEL_DIGITS = 40
+"""Gradients that agree to so many digits are parallel: fewer than the working precision by what
+cancellation may take."""
+
+PRECISE_POINTS = 25
+"""How many points are compared at high precision where no proof is found."""
+
+MAX_WHOLE_EXPONENT = 200
+"""Expressions with larger whole exponents are not expanded: SymPy would not be done in time."""
+
+LARGEST_NUMBER = 10_000
+"""Forms with larger numerators or denominators are not simplified by all means: SymPy combines
+logarithms then, and so writes out powers of the size of these numbers."""

@@ -80,7 +80,7 @@ def doctor(
 
 def _warm() -> None:
     """Compile all that readings use, and say where it is kept."""
-    from closedform.basics.live_progress import choose_progress
+    from closedform.basics.progress import choose_progress
     from closedform.expressions.kernel import point_status
     from closedform.reading.one_field import compile_ahead
 
@@ -104,7 +104,7 @@ def _self_test() -> tuple[bool, float, float]:
     """
     import numpy as np
 
-    from closedform.canonical.equivalence.same_concept import same_concept
+    from closedform.canonical.same_concept import same_concept
     from closedform.field.gradient_field import GradientField
     from closedform.reading.one_field import interpret_field
 

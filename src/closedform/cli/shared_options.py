@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from closedform.expressions.units.units import Units
+    from closedform.expressions.units import Units
 
 
 def existing_file(metavar: str, said: str) -> Any:
@@ -100,7 +100,7 @@ def read_units(
     'm=kg, v=m/s'
     """
     from closedform.errors import UnitsError
-    from closedform.expressions.units.units import Units
+    from closedform.expressions.units import Units
 
     if units is None:
         if constants or pure_numbers:

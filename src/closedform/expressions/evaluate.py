@@ -1,135 +1,27 @@
-"""Values and input gradients of a tree in any array library, straight from the operator table.
+"""Values and input gradients of a tree in any array library, straight from the operator table, and
+expressions as functions of NumPy, torch and JAX.
 
 This is the plain way: one pass up, one pass down, each node one array operation. The compiled way
 for thousands of trees is `kernel.py`; both read the same formulas.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from importlib import import_module
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.errors import ExpressionError
-from closedform.expressions.operator_entry import exact_numbers, words_in
-from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
+from closedform.basics.optional import require
+from closedform.expressions.libraries import NUMPY, Library
+from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tree import Constant, Tree, Variable, arity
 
+if TYPE_CHECKING:
+    import torch
 
-@dataclass(frozen=True, eq=False)
-class Library:
-    """What formulas need from an array library: functions by name, and how it writes a number."""
-
-    name: str  # the operators' field with their functions in this library
-    module: Any  # where functions are looked for by the operator's name
-    number: Callable[[Fraction], Any]  # turns an exact `Fraction` into the library's number
-    # Words of formulas that are called otherwise here.
-    special: Mapping[str, Any] = field(default_factory=dict)
-    is_exact: bool = False  # whether numbers in formulas go through ``number`` too
-    # Makes a function that a user gave fit for this library's numbers.
-    adapt: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
-    _bound: dict[Operator, "Bound"] = field(default_factory=dict, repr=False)
-
-    def function(self, word: str) -> Any:
-        """What a word of a formula means here."""
-        if word in self.special:
-            return self.special[word]
-        operator = OPERATORS.get(word)
-        if operator is None:
-            return getattr(self.module, word)
-        is_composed = isinstance(operator.value, str) and word not in words_in(operator.value)
-        if is_composed and operator.own_function(self.name) is None:
-            return self.bound(operator).value
-        return self.own(operator)
-
-    def own(self, operator: Operator) -> Any:
-        """The function that an operator is in this library."""
-        own = operator.own_function(self.name)
-        if callable(own):
-            return own if self.adapt is None else self.adapt(own)
-        if own is None and callable(operator.value):
-            raise ExpressionError(
-                f"The operator {operator.name!r} has no form for {self.name}: define it by a "
-                f"formula, or pass {self.name}=..."
-            )
-        path, _, name = (own or operator.name).rpartition(".")
-        return getattr(import_module(path) if path else self.module, name)
-
-    def bound(self, operator: Operator) -> "Bound":
-        """An operator's formulas as functions of this library's arrays."""
-        if operator not in self._bound:
-            self._bound[operator] = Bound(self, operator)
-        return self._bound[operator]
-
-
-class Bound:
-    """An operator in a library. Formulas are bound on first use: torch has no use for slopes."""
-
-    def __init__(self, library: Library, operator: Operator) -> None:
-        self.library, self.operator = library, operator
-
-    @cached_property
-    def value(self) -> Callable[..., Any]:
-        """The value of the operands."""
-        operator = self.operator
-        formula = (
-            f"{operator.name}({operator.operands})" if callable(operator.value) else operator.value
-        )
-        return self._function(operator.operands, formula)
-
-    @cached_property
-    def slopes(self) -> tuple[Callable[..., Any], ...]:
-        """The partial derivatives, of the operands and the value."""
-        return tuple(
-            self._slope(place, form)
-            if callable(form)
-            else self._function(f"{self.operator.operands}, v", form)
-            for place, form in enumerate(self.operator.slope_forms)
-        )
-
-    @cached_property
-    def bends(self) -> tuple[Callable[..., Any], ...]:
-        """How the slopes change, of the operands, the value and the changes of all of them."""
-        operands = self.operator.operands
-        arguments = (
-            f"{operands}, v, " + ", ".join(f"d{name}" for name in operands.split(", ")) + ", dv"
-        )
-        return tuple(
-            form if callable(form) else self._function(arguments, form)
-            for form in self.operator.bend_forms
-        )
-
-    def _function(self, arguments: str, formula: str) -> Callable[..., Any]:
-        """Only the words of formulas are ever evaluated: see `words_in`."""
-        library, text = self.library, formula
-        words = words_in(formula) - {*arguments.split(", "), "True"}
-        names = {
-            word: library.own(self.operator)
-            if word == self.operator.name
-            else library.function(word)
-            for word in words
-        }
-        if library.is_exact:
-            text = exact_numbers(formula)
-            names["number"] = lambda above, below: library.number(Fraction(above, below))
-        return eval(f"lambda {arguments}: {text}", names | {"__builtins__": {}})
-
-    def _slope(self, place: int, form: Callable[..., Any]) -> Callable[..., Any]:
-        """A slope that is a function of NumPy arrays; mpmath differentiates the value instead."""
-        if self.library.name == "mpmath":
-            order = tuple(int(place == other) for other in range(self.operator.arity))
-            return lambda *operands: self.library.module.diff(self.value, operands[:-1], order)
-        return lambda *operands: form(*operands[:-1])
-
-
-NUMPY = Library(
-    "numpy", np, lambda value: np.float64(value.numerator / value.denominator), {"choose": np.where}
-)  # fmt: skip
-"""NumPy in double precision."""
+    from closedform.expressions.expression import Expression
 
 
 def value(tree: Tree, inputs: Sequence[Any], library: Library = NUMPY) -> Any:
@@ -237,3 +129,85 @@ def _values(tree: Tree, inputs: Sequence[Any], library: Library) -> list[Any]:
                 library.bound(OPERATORS[token]).value(*(values[child] for child in operands))
             )
     return values
+
+
+def to_numpy(expression: "Expression") -> Callable[..., Any]:
+    """A function of one array per input, in the order of the expression's names, which broadcasts
+    like NumPy; points of shape (n_points, n_inputs) are taken too, as the expression takes them.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> function = to_numpy(parse("x + 2*y"))
+    >>> float(function(1.0, 10.0)), function([[1.0, 10.0], [2.0, 0.0]])
+    (21.0, array([21.,  2.]))
+    """
+
+    def function(*inputs: Any) -> Any:
+        if len(inputs) == 1 and np.ndim(inputs[0]) == 2:
+            points = np.asarray(inputs[0], dtype=np.float64)
+            if points.shape[1] == len(expression.names):
+                inputs = tuple(points.T)
+        if len(inputs) != len(expression.names):
+            raise TypeError(
+                f"The function takes {len(expression.names)} arrays "
+                f"({', '.join(expression.names)}) or points "
+                f"of shape (n_points, {len(expression.names)}); got {len(inputs)}."
+            )
+        arrays = [np.asarray(array, dtype=np.float64) for array in inputs]
+        with np.errstate(all="ignore"):
+            result = value(expression.tree, arrays, NUMPY)
+        return result + np.zeros(np.broadcast_shapes(*(array.shape for array in arrays)))
+
+    function.__doc__ = f"{expression} of ({', '.join(expression.names)})."
+    return function
+
+
+def to_torch(expression: "Expression") -> "torch.nn.Module":
+    """A module from a tensor (..., n_inputs) to its values (...)."""
+    torch = require("torch", extra="torch")
+
+    class ExpressionModule(torch.nn.Module):
+        """The expression as a module; it has no parameters."""
+
+        def forward(self, points: Any) -> Any:
+            library = torch_library(torch, points.dtype, points.device)
+            result = value(expression.tree, expression.columns(points, library), library)
+            return result.expand(points.shape[:-1])
+
+        def extra_repr(self) -> str:
+            return str(expression)
+
+    return ExpressionModule()
+
+
+@lru_cache(maxsize=16)
+def torch_library(torch: Any, dtype: Any, device: Any) -> Library:
+    """torch's functions, with numbers of this type on this device."""
+
+    def number(exact: Fraction) -> Any:
+        return torch.tensor(exact.numerator / exact.denominator, dtype=dtype, device=device)
+
+    return Library("torch", torch, number, {"power": torch.pow, "choose": torch.where})
+
+
+def to_jax(expression: "Expression") -> Callable[[Any], Any]:
+    """A function from an array (..., n_inputs) to its values (...)."""
+    jnp = require("jax.numpy", extra="jax")
+    library = jax_library()
+
+    def function(points: Any) -> Any:
+        points = jnp.asarray(points)
+        result = value(expression.tree, expression.columns(points, library), library)
+        return jnp.broadcast_to(jnp.asarray(result, dtype=points.dtype), points.shape[:-1])
+
+    function.__doc__ = f"{expression} of ({', '.join(expression.names)})."
+    return function
+
+
+def jax_library() -> Library:
+    """JAX's functions, with Python's numbers."""
+    jnp = require("jax.numpy", extra="jax")
+    return Library(
+        "jax", jnp, lambda exact: exact.numerator / exact.denominator, {"choose": jnp.where}
+    )

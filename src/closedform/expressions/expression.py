@@ -1,6 +1,6 @@
 """Expression: a tree and the names of its inputs, which is what users hold."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +10,13 @@ from closedform.arrays import FloatArray, as_points
 from closedform.errors import ExpressionError
 from closedform.expressions import evaluate
 from closedform.expressions.complexity import Costs, complexity
-from closedform.expressions.input_names import check_names, quote
-from closedform.expressions.printing import to_text
-from closedform.expressions.tree import Tree
+from closedform.expressions.libraries import Library
+from closedform.expressions.printing import check_names, quote, to_text
+from closedform.expressions.tree import Tree, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import sympy
     import torch
-
-    from closedform.expressions.evaluate import Library
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +62,7 @@ class Expression:
         """Input gradients, shape (n_points, n_inputs); nan where the value is not finite."""
         return evaluate.gradient(self.tree, as_points(points, len(self.names)))
 
-    def columns(self, points: Any, library: "Library") -> list[Any]:
+    def columns(self, points: Any, library: Library) -> list[Any]:
         """The tree's inputs at points (..., n_inputs) of any array library."""
         return [points[..., column] for column in range(len(self.names))]
 
@@ -83,8 +79,6 @@ class Expression:
         ExpressionError
             If an input that occurs is not among the names.
         """
-        from closedform.expressions.tree import Variable
-
         missing = [
             self.names[index]
             for index in sorted(self.tree.variables)
@@ -110,23 +104,17 @@ class Expression:
 
         return to_latex(self)
 
-    def numpy(self) -> "Callable[..., Any]":
+    def numpy(self) -> Callable[..., Any]:
         """A plain function of points (n_points, n_inputs), or of one array per input."""
-        from closedform.expressions.export_functions import to_numpy
-
-        return to_numpy(self)
+        return evaluate.to_numpy(self)
 
     def torch(self) -> "torch.nn.Module":
         """A torch module from (..., n_inputs) to (...)."""
-        from closedform.expressions.export_functions import to_torch
+        return evaluate.to_torch(self)
 
-        return to_torch(self)
-
-    def jax(self) -> "Callable[[Any], Any]":
+    def jax(self) -> Callable[[Any], Any]:
         """A JAX function from (..., n_inputs) to (...)."""
-        from closedform.expressions.export_functions import to_jax
-
-        return to_jax(self)
+        return evaluate.to_jax(self)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

@@ -11,9 +11,8 @@ from closedform.basics import limits
 from closedform.basics.files import reading, write_text
 from closedform.errors import StorageError, UnknownFunctionError
 from closedform.expressions.expression import Expression
-from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
 from closedform.expressions.parse import parse
-from closedform.expressions.site_groups import Group
+from closedform.expressions.sites import FormulaOfSums, Group, parse_sums
 
 T = TypeVar("T")
 

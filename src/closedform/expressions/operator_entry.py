@@ -43,6 +43,7 @@ _aliases: dict[str, str] = {}
 _codes: dict[str, int] = {}
 _by_code: dict[int, "Operator"] = {}
 _built_in: set[str] = set()
+_completions: list[Callable[["Operator"], None]] = []  # empty until the table has been read
 
 OPERATORS: Mapping[str, "Operator"] = MappingProxyType(_operators)
 """Every operator by name: those of the table in its order, then those that were defined since."""
@@ -160,10 +161,8 @@ class Operator:
 
     def __post_init__(self) -> None:
         _check(self)
-        if is_table_complete():
-            from closedform.expressions.own_operators import completed
-
-            completed(self)
+        for complete in _completions:
+            complete(self)
         _register(self)
 
     @property
@@ -231,14 +230,12 @@ def forget(name: str) -> None:
         register.pop(name, None)
 
 
-def complete_table() -> None:
-    """Say that the table ends here: what is defined from now on is someone's own."""
+def complete_table(complete: Callable[[Operator], None]) -> None:
+    """Say that the table ends here: what is defined from now on is a user's own, and `complete`
+    fills in what it leaves out.
+    """
     _built_in.update(_operators)
-
-
-def is_table_complete() -> bool:
-    """Whether the table of built-in operators has been read."""
-    return bool(_built_in)
+    _completions.append(complete)
 
 
 def words_in(formula: str) -> set[str]:
@@ -317,7 +314,7 @@ def _check(operator: Operator) -> None:
             f"{name!r} is known with {known.arity} operand(s), and this one has {operator.arity}"
         )
         raise ExpressionError(f"{message}; choose another name.")
-    if not is_table_complete():
+    if not _completions:
         return
     allowed = {*_operators, *SPECIAL_WORDS, name}
     values = {"a"} if operator.arity == 1 else {"a", "b"}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
 
+from closedform.expressions.libraries import completed
 from closedform.expressions.operator_entry import (
     ALIASES,
     BY_CODE,
@@ -161,7 +162,7 @@ _TABLE = (
         sympy="Max", operon="Fmin",
     ),
 )  # fmt: skip
-complete_table()
+complete_table(completed)
 
 POWERS: Mapping[str, Fraction] = MappingProxyType(
     {o.name: o.power for o in _TABLE if o.power is not None}

@@ -11,20 +11,26 @@ from typing import Any
 
 from closedform.basics.keywords import checked_keywords, suggestion
 from closedform.errors import ExpressionError, UnknownFunctionError
-from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.expression import Expression
-from closedform.expressions.input_names import (
+from closedform.expressions.operators import ALIASES, FUNCTIONS, OPERATORS
+from closedform.expressions.printing import (
     CONSTANT_ALIASES,
     WORD,
     check_names,
     is_callable,
     name_fault,
     odd_character,
+    to_text,
 )
-from closedform.expressions.operators import ALIASES, FUNCTIONS, OPERATORS
-from closedform.expressions.printing import to_text
 from closedform.expressions.tolerances import LONGEST_NUMBER, MAX_LENGTH, MAX_NESTING
-from closedform.expressions.tree import Tree, apply, constant, named_constant, variable
+from closedform.expressions.tree import (
+    Tree,
+    apply,
+    constant,
+    named_constant,
+    number_fault,
+    variable,
+)
 
 _PATTERN = re.compile(
     rf"""\s*(?:
@@ -94,8 +100,7 @@ def parse(
     """
     if groups is not None:
         # It is made of expressions that are parsed.
-        from closedform.expressions.formula_of_sums import parse_sums
-        from closedform.expressions.site_groups import as_groups
+        from closedform.expressions.sites import as_groups, parse_sums
 
         return parse_sums(text, as_groups(groups, list(names or ())), list(names or ()))
     lexemes = list(_tokenize(text))

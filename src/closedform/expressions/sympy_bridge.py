@@ -1,37 +1,21 @@
-"""Expressions to SymPy and by it to LaTeX, and the derivatives of formulas. The only door to SymPy;
-text from users never passes through ``sympify``.
-"""
+"""Expressions to SymPy, and by it to LaTeX. Text from users never passes through ``sympify``."""
 
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
-from sympy.printing.str import StrPrinter
 
 from closedform.errors import ExpressionError
-from closedform.expressions.evaluate import Library
-from closedform.expressions.exact_numbers import decimal
-from closedform.expressions.expression import Expression
-from closedform.expressions.operator_entry import SPECIAL_WORDS, words_in
+from closedform.expressions.derivatives import SYMPY
 from closedform.expressions.operators import OPERATORS, Operator
 from closedform.expressions.tolerances import LARGEST_DENOMINATOR, MAX_EXPONENT, MAX_POWER_BITS
-from closedform.expressions.tree import Constant, Token, Tree, Variable
+from closedform.expressions.tree import Constant, Token, Tree, Variable, decimal
 
-SYMPY = Library(
-    "sympy",
-    sympy,
-    lambda exact: sympy.Rational(exact.numerator, exact.denominator),
-    {
-        "power": sympy.Pow,
-        "absolute": sympy.Abs,
-        "choose": lambda c, first, second: sympy.Piecewise((first, c), (second, True)),
-    },
-    is_exact=True,
-)
-"""Exact numbers and symbols."""
+if TYPE_CHECKING:
+    from closedform.expressions.expression import Expression
 
 
 def symbols(names: Sequence[str]) -> list[sympy.Symbol]:
@@ -39,7 +23,7 @@ def symbols(names: Sequence[str]) -> list[sympy.Symbol]:
     return [sympy.Symbol(name, real=True) for name in names]
 
 
-def to_sympy(expression: Expression, *, exact: bool = True, named: bool = False) -> sympy.Expr:
+def to_sympy(expression: "Expression", *, exact: bool = True, named: bool = False) -> sympy.Expr:
     """The SymPy form of an expression: real symbols, exact rational numbers.
 
     exact: whether long exponents, which SymPy cannot bear as fractions, are refused; otherwise they
@@ -146,69 +130,6 @@ def _sum_aware_fold(tree: Tree, leaf: Any, node: Any) -> Any:
     return whole(tree.fold(leaf, combine))
 
 
-_KNOWN = {*SPECIAL_WORDS, "a", "b"}
-
-
-def derived_slopes(operator: Operator) -> tuple[str, ...]:
-    """The partial derivatives of an operator's formula.
-
-    Examples
-    --------
-    >>> from closedform.expressions.operators import OPERATORS
-    >>> derived_slopes(OPERATORS["tanh"])
-    ('1 + (-1)*(power(tanh(a), 2))',)
-    """
-    symbols = sympy.symbols("a b", real=True)[: operator.arity]
-    form = SYMPY.bound(operator).value(*symbols)
-    return tuple(_written(operator, sympy.diff(form, symbol)) for symbol in symbols)
-
-
-def _written(operator: Operator, slope: Any) -> str:
-    formula = _Printer().doprint(slope)
-    try:
-        unknown = words_in(formula) - _KNOWN - OPERATORS.keys() - {operator.name}
-    except ExpressionError:
-        unknown = {"SymPy"}
-    if unknown:
-        raise ExpressionError(
-            f"The derivative of {operator.value!r} is {formula}, which formulas cannot "
-            f"write; pass slopes=... with the "
-            f"operator {operator.name!r}."
-        )
-    return formula
-
-
-class _Printer(StrPrinter):
-    """SymPy's text with the words of formulas."""
-
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
-        base, exponent = self._print(expr.base), expr.exp
-        if exponent == -1:
-            return f"(1 / ({base}))"
-        if exponent == sympy.S.Half:
-            return f"sqrt({base})"
-        return f"power({base}, {self._print(exponent)})"
-
-    def _print_Mul(self, expr: Any) -> str:
-        return "*".join(f"({self._print(factor)})" for factor in expr.args)
-
-    def _print_Abs(self, expr: Any) -> str:
-        return f"absolute({self._print(expr.args[0])})"
-
-    def _print_Heaviside(self, expr: Any) -> str:
-        return f"choose({self._print(expr.args[0])} > 0, 1, 0)"
-
-    def _print_Exp1(self, expr: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return "exp(1)"
-
-    def _print_Piecewise(self, expr: Any) -> str:
-        *pairs, (last, _) = expr.args
-        text = self._print(last)
-        for value, condition in reversed(pairs):
-            text = f"choose({self._print(condition)}, {self._print(value)}, {text})"
-        return text
-
-
 # SymPy would set two underscores as a power, and one at the end as an empty index.
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
@@ -218,7 +139,7 @@ _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
 }  # fmt: skip
 
 
-def to_latex(expression: Expression, own: Mapping[str, str] | None = None) -> str:
+def to_latex(expression: "Expression", own: Mapping[str, str] | None = None) -> str:
     """LaTeX source without dollar signs; names that are not identifiers are set as text.
 
     own: how some inputs are written.
@@ -245,7 +166,7 @@ def to_latex(expression: Expression, own: Mapping[str, str] | None = None) -> st
         ) from error
 
 
-def to_plain_sympy(expression: Expression, *, named: bool = False) -> sympy.Expr:
+def to_plain_sympy(expression: "Expression", *, named: bool = False) -> sympy.Expr:
     """The SymPy form to look at: fitted constants as decimals of six digits, simple fractions as
     fractions. named: as in `to_sympy`.
 

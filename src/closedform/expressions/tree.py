@@ -1,4 +1,4 @@
-"""The immutable expression tree, stored flat in postfix order.
+"""The immutable expression tree, stored flat in postfix order, and which numbers it can hold.
 
 Flat means: equality and hashing are those of a tuple, pickling and every traversal are loops, and
 no depth of nesting can exhaust Python's stack. A subtree is a slice.
@@ -6,14 +6,20 @@ no depth of nesting can exhaust Python's stack. A subtree is a slice.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 from math import isfinite
 from typing import TypeVar
 
 from closedform.errors import ExpressionError
-from closedform.expressions.exact_numbers import number_fault
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
-from closedform.expressions.tolerances import MAX_SIZE
+from closedform.expressions.tolerances import (
+    LARGEST_CONSTANT,
+    MAX_DIGITS,
+    MAX_SIZE,
+    SHORT_DECIMAL,
+    SMALLEST_CONSTANT,
+)
 
 T = TypeVar("T")
 
@@ -203,3 +209,57 @@ def _start_of_last_operand(tokens: tuple[Token, ...]) -> int:
         if missing == 0:
             return position
         position -= 1
+
+
+def number_fault(value: Fraction) -> str | None:
+    """Why no expression can hold a number; None if one can.
+
+    Examples
+    --------
+    >>> number_fault(Fraction(1, 3)), number_fault(Fraction(10) ** -600)
+    (None, 'is smaller than 5e-324, where floating-point numbers end')
+    """
+    above, below = abs(value.numerator), value.denominator
+    if above <= LARGEST_CONSTANT and below <= LARGEST_CONSTANT:
+        return None
+    if above > LARGEST_CONSTANT * below:
+        return "is larger than 1e300, where floating-point numbers end"
+    if abs(value) < SMALLEST_CONSTANT:
+        return "is smaller than 5e-324, where floating-point numbers end"
+    if decimal(value, MAX_DIGITS) is None:
+        return f"has more than {MAX_DIGITS} digits"
+    return None
+
+
+def number_text(value: Fraction) -> str:
+    """The text of a number that an expression can hold: a decimal, or a quotient of integers.
+
+    Examples
+    --------
+    >>> (
+    ...     number_text(Fraction(1, 20)),
+    ...     number_text(Fraction(-1, 3)),
+    ...     number_text(Fraction(1, 10**310)),
+    ... )
+    ('0.05', '-1/3', '1e-310')
+    """
+    short = decimal(value)
+    if short is not None:
+        return short
+    if value.denominator == 1:
+        return str(value.numerator)
+    if max(abs(value.numerator), value.denominator) <= LARGEST_CONSTANT:
+        return f"{value.numerator}/{value.denominator}"
+    return decimal(value, MAX_DIGITS) or f"{value.numerator}/{value.denominator}"
+
+
+def decimal(value: Fraction, digits_at_most: int = SHORT_DECIMAL) -> str | None:
+    """The exact decimal text of a number, or None if it has none of at most so many digits."""
+    with localcontext(Context(prec=digits_at_most, traps=[Inexact])):
+        try:
+            exact = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+        except Inexact:
+            return None
+    if -5 <= exact.adjusted() <= 16:
+        return f"{exact:f}"
+    return f"{exact:e}".replace("e+", "e")

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from closedform.arrays import FloatArray, as_points, frozen
 from closedform.errors import FieldError, ShapeError
-from closedform.expressions.input_names import check_names
+from closedform.expressions.printing import check_names
 from closedform.field.tolerances import LARGEST, SINGLE_PRECISION
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from closedform.basics import limits
 from closedform.basics.files import read_arrays, read_header, reading, replacing
 from closedform.basics.keywords import checked_keywords
 from closedform.errors import FieldError
-from closedform.expressions.input_names import check_names
 from closedform.expressions.json_files import JsonFormat
-from closedform.expressions.units.units import Units, as_units
+from closedform.expressions.printing import check_names
+from closedform.expressions.units import Units, as_units
 from closedform.field.arguments import real_array
 from closedform.field.gradient_field import BY_POINT, GradientField
 from closedform.field.quality import Quality

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from closedform.arrays import FloatArray, frozen
 from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.units import Units, UnitsLike, as_units
+from closedform.expressions.units import Units, UnitsLike, as_units
 from closedform.field.arguments import (
     check_field,
     checked_arrays,

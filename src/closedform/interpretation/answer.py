@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.legality import unit_of, units_sentences
-from closedform.expressions.units.units import Units, unit_latex
+from closedform.expressions.legality import unit_of, units_sentences
+from closedform.expressions.units import Units, unit_latex
 from closedform.field.quality import Quality
 from closedform.interpretation.abilities import perform
 from closedform.interpretation.answer_text import (
@@ -46,7 +46,7 @@ from closedform.searching.decomposition import Decomposition
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from closedform.canonical.equivalence.same_concept import Equivalence
+    from closedform.canonical.same_concept import Equivalence
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from closedform.errors import shown
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.legality import unit_of
+from closedform.expressions.legality import unit_of
 from closedform.interpretation.digits import few_digits, formula_text
 
 if TYPE_CHECKING:
-    from closedform.expressions.units.units import Units
+    from closedform.expressions.units import Units
     from closedform.interpretation.answer import Interpretation
     from closedform.interpretation.evidence import FrontEntry
 

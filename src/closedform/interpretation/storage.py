@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from closedform.basics.keywords import checked_keywords
-from closedform.expressions.input_names import check_names
 from closedform.expressions.json_files import JsonFormat
+from closedform.expressions.printing import check_names
 from closedform.interpretation.answer import Interpretation
 
 FORMAT = JsonFormat("closedform interpretation", schema=5, written_by="Interpretation.save")

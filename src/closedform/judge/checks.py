@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from closedform.basics.keywords import KeywordError
 from closedform.canonical.tolerances import COMPATIBLE
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.legality import carried_constants, units_sentences
+from closedform.expressions.legality import carried_constants, units_sentences
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Alignment
 from closedform.interpretation.verdict import CheckResult

@@ -9,8 +9,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.canonical.tolerances import COMPATIBLE
+from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, clues_of, weighing, weights_of

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import fitted_positions, number_positions, with_numbers
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions, number_positions, with_numbers
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.expressions.tolerances import STEP

@@ -12,11 +12,10 @@ from dataclasses import field as attribute
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.canonical.constants import recognise_constants
 from closedform.canonical.form import canonical_form
-from closedform.canonical.recognised_constants import recognise_constants
-from closedform.expressions.complexity import description_length, hoped_length
+from closedform.expressions.complexity import description_length, fitted_positions, hoped_length
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tree import Constant, Tree
 from closedform.field.alignment.comparison import comparison_of, field_misalignment

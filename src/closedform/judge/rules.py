@@ -8,11 +8,10 @@ import numpy as np
 
 from closedform.basics.keywords import suggestion
 from closedform.errors import ChoiceError
-from closedform.expressions.complexity import Costs, description_length
+from closedform.expressions.complexity import Costs, description_length, fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
-from closedform.expressions.units.legality import charge
-from closedform.expressions.units.units import Units
+from closedform.expressions.legality import charge
+from closedform.expressions.units import Units
 from closedform.field.alignment.misalignment import misalignment_of
 from closedform.field.alignment.tolerances import PERFECT
 

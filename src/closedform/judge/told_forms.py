@@ -14,12 +14,12 @@ import numpy as np
 
 from closedform.canonical.form import canonical_form
 from closedform.canonical.peel import Sample
-from closedform.canonical.small_terms import without_idle_functions
+from closedform.canonical.proposals import without_idle_functions
+from closedform.expressions.complexity import constant_values, fitted_positions, with_numbers
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers
+from closedform.expressions.legality import carried_constants
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Constant, Tree, apply, constant, subtrees
-from closedform.expressions.units.legality import carried_constants
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME

@@ -7,10 +7,7 @@ from pkgutil import iter_modules
 from closedform.judge.evidence import weighing
 from closedform.judge.thresholds import Thresholds
 
-ROOMS = (
-    "expressions", "field", "networks", "field.alignment", "canonical", "canonical.equivalence",
-    "searching",
-)  # fmt: skip
+ROOMS = ("expressions", "field", "networks", "field.alignment", "canonical", "searching")
 """Those that keep their numbers in a module ``tolerances``."""
 
 OPEN_ROOMS = ("judge.neighbours", "judge")

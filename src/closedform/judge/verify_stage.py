@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 import closedform.report  # noqa: F401  gives answers their reports and plots
 from closedform.basics.keywords import KeywordError, checked_keywords, required_kind, suggestion
-from closedform.basics.live_progress import ProgressLike, choose_progress
 from closedform.basics.optional import versions
-from closedform.basics.progress import Progress
+from closedform.basics.progress import Progress, ProgressLike, choose_progress
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.expressions.complexity import description_length
 from closedform.expressions.expression import Expression
-from closedform.expressions.formula_of_sums import FormulaOfSums
+from closedform.expressions.sites import FormulaOfSums
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
 from closedform.interpretation.abilities import perform

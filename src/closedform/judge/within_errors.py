@@ -13,8 +13,8 @@ from closedform.arrays import as_points
 from closedform.canonical.constants import with_coefficients
 from closedform.canonical.tolerances import COMPATIBLE
 from closedform.errors import ConceptError, DomainError
+from closedform.expressions.complexity import constant_values, fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.expressions.tree import Constant
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME
@@ -32,7 +32,7 @@ from closedform.judge.witnesses import Witnesses, typical
 from closedform.searching.search_stage import MOST_HELD_OUT
 
 if TYPE_CHECKING:
-    from closedform.canonical.equivalence.same_concept import Equivalence
+    from closedform.canonical.same_concept import Equivalence
 
 
 def compare_within_errors(
@@ -49,10 +49,7 @@ def compare_within_errors(
         y) too.
     constants: estimates of the concept's constants, where there is no such field.
     """
-    from closedform.canonical.equivalence.same_concept import (  # brings SymPy
-        Equivalence,
-        same_concept,
-    )
+    from closedform.canonical.same_concept import Equivalence, same_concept  # brings SymPy
 
     began = time.perf_counter()
     own, other = concept.rename(field.names), formula.rename(field.names)

@@ -14,8 +14,8 @@ from closedform.arrays import frozen
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
 from closedform.errors import ClosedformError, ExtractionError, NetworkError, first_line, warn
-from closedform.expressions.site_groups import GroupsLike, names_with_groups
-from closedform.expressions.units.units import Units, UnitsLike, as_units
+from closedform.expressions.sites import GroupsLike, names_with_groups
+from closedform.expressions.units import Units, UnitsLike, as_units
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.expressions.site_groups import Group, GroupsLike, as_groups, names_with_groups
+from closedform.expressions.sites import Group, GroupsLike, as_groups, names_with_groups
 from closedform.field.findings import Finding
 from closedform.networks.samples import Samples, Source
 

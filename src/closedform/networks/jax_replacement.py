@@ -9,7 +9,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import NeuronError
-from closedform.expressions.export_functions import jax_library
+from closedform.expressions.evaluate import jax_library
 from closedform.networks.jax_layers import hooked_equinox, listen
 from closedform.networks.jax_library import jax, jnp
 from closedform.networks.neuron import Neuron

@@ -18,7 +18,7 @@ from closedform.basics.files import read_arrays, reading
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.optional import require
 from closedform.errors import ModelFileError
-from closedform.expressions.input_names import check_names
+from closedform.expressions.printing import check_names
 
 TORCH_FILES = (".pt", ".pth", ".bin", ".ckpt")
 """Endings of files that torch.save wrote."""

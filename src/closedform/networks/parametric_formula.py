@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import constant_values, with_numbers
 from closedform.expressions.evaluate import Library, value
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, with_numbers
 from closedform.expressions.tree import Token, Tree, Variable
 
 DEGREE = 3

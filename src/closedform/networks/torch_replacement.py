@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.export_functions import torch_library
+from closedform.expressions.evaluate import torch_library
 from closedform.networks.neuron import Neuron
 from closedform.networks.parametric_formula import Composition
 from closedform.networks.picking import (

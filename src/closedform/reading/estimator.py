@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
-from closedform.basics.live_progress import ProgressLike
+from closedform.basics.progress import ProgressLike
 from closedform.basics.randomness import Randomness
 from closedform.errors import ConceptError, FieldError, ShapeError
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.units import UnitsLike
+from closedform.expressions.units import UnitsLike
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField

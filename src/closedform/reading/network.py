@@ -8,12 +8,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from closedform.basics.keywords import KeywordError, checked_keywords
-from closedform.basics.live_progress import ProgressLike
+from closedform.basics.progress import ProgressLike
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.expressions.site_groups import GroupsLike
-from closedform.expressions.units.units import UnitsLike, as_units
+from closedform.expressions.sites import GroupsLike
+from closedform.expressions.units import UnitsLike, as_units
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.interpretation.answer import Interpretation

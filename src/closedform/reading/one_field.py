@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from closedform.basics.keywords import checked_keywords, required_kind
-from closedform.basics.live_progress import ProgressLike
-from closedform.basics.progress import Named, Progress, Snapshot
+from closedform.basics.progress import Named, Progress, ProgressLike, Snapshot
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.canonical.form import canonical_form
 from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.expressions.site_groups import GroupsLike
-from closedform.expressions.units.units import UnitsLike
+from closedform.expressions.sites import GroupsLike
+from closedform.expressions.units import UnitsLike
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField

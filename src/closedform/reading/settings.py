@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from closedform.basics.keywords import KeywordError
-from closedform.basics.live_progress import ProgressLike, choose_progress
-from closedform.basics.progress import Progress
+from closedform.basics.progress import Progress, ProgressLike, choose_progress
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
-from closedform.expressions.units.legality import Legality
+from closedform.expressions.legality import Legality
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.several import SeedAgreement
@@ -180,7 +179,7 @@ def _same(one: Interpretation, other: Interpretation, field: GradientField) -> b
         return True
     if len(one.concepts) != len(other.concepts) or len(one.concepts) != 1:
         return False
-    from closedform.canonical.equivalence.same_concept import same_concept  # brings SymPy
+    from closedform.canonical.same_concept import same_concept  # brings SymPy
 
     (first,), (second,) = one.concepts, other.concepts
     try:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.basics.progress import Named
-from closedform.canonical.small_terms import partial_sums
+from closedform.canonical.proposals import partial_sums
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.misalignment import chance_level

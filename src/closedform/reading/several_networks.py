@@ -14,13 +14,13 @@ import numpy as np
 
 from closedform.arrays import FloatArray, frozen
 from closedform.basics.keywords import checked_keywords
-from closedform.basics.live_progress import ProgressLike
+from closedform.basics.progress import ProgressLike
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.canonical.constants import free_constants, with_coefficients
 from closedform.errors import ShapeError
+from closedform.expressions.complexity import constant_values, fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, fitted_positions
-from closedform.expressions.units.units import UnitsLike
+from closedform.expressions.units import UnitsLike
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import TangentSpace, robust_spread

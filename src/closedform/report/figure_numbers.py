@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants, with_coefficients
 from closedform.errors import ReportError
+from closedform.expressions.complexity import constant_values, fitted_positions, with_numbers
 from closedform.expressions.evaluate import operand_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import subtrees
 from closedform.interpretation.answer import Interpretation

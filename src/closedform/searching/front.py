@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.alignment.tolerances import ROUNDING
 
 PLAIN = 2.0

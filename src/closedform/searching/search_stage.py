@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.basics.keywords import checked_keywords
-from closedform.basics.live_progress import ProgressLike, choose_progress
+from closedform.basics.progress import ProgressLike, choose_progress
 from closedform.basics.randomness import Randomness, as_generator
 from closedform.basics.threads import single_threaded
 from closedform.errors import ShapeError

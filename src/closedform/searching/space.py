@@ -11,9 +11,9 @@ from closedform.basics.keywords import checked_constructor, suggestion
 from closedform.errors import SpaceError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
+from closedform.expressions.legality import Legality
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS, Operator
 from closedform.expressions.tree import Constant, Tree, Variable
-from closedform.expressions.units.legality import Legality
 from closedform.searching.template import check_inputs, read_template
 
 DEFAULT_OPERATORS = (

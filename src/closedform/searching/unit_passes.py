@@ -14,9 +14,9 @@ from closedform.basics.progress import Progress
 from closedform.errors import UnitsError
 from closedform.expressions.complexity import Costs
 from closedform.expressions.expression import Expression
+from closedform.expressions.legality import Legality, charge
 from closedform.expressions.parse import parse
-from closedform.expressions.units.legality import Legality, charge
-from closedform.expressions.units.units import Units
+from closedform.expressions.units import Units
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.expressions.fitted_constants import constant_values, fitted_positions, skeleton
+from closedform.expressions.complexity import constant_values, fitted_positions, skeleton
 from closedform.expressions.tree import Constant
 from closedform.field.alignment.comparison import comparison_of
 from closedform.field.alignment.refit import Tapes, refit

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 import closedform as cf
-from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
-from closedform.expressions.site_groups import Group
+from closedform.expressions.sites import FormulaOfSums, Group, parse_sums
 
 OF_ANY = (
     "{s}", "{s}**2", "{s}**3", "{s}**4", "sin({k}*{s})", "cos({k}*{s})", "exp({k}*{s})",

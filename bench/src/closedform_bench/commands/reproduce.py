@@ -59,8 +59,8 @@ def reproduce(
     """
     chosen = read_numbers(numbers or ["all"])
     from closedform.basics.files import check_folder
-    from closedform.basics.live_progress import choose_progress
     from closedform.basics.optional import require
+    from closedform.basics.progress import choose_progress
     from closedform.searching.budget import processor_seconds
     from closedform.searching.evolution.operon import load
     from closedform_bench.paper.reproduction import ReproductionSettings, summary

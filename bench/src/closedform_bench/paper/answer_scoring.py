@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.canonical.equivalence.same_concept import same_concept
+from closedform.canonical.same_concept import same_concept
+from closedform.expressions.complexity import constant_values, fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, fitted_positions
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Constant, Tree, apply, constant
 from closedform.field.alignment.comparison import field_misalignment

@@ -14,8 +14,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.files import write_text
-from closedform.basics.live_progress import ProgressTable
-from closedform.basics.progress import Progress
+from closedform.basics.progress import Progress, ProgressTable
 from closedform.errors import TrainingError
 from closedform.networks.siamese import TrainedSiamese, mean_triplet_loss, train_siamese
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import beta
 
 import closedform as cf
-from closedform.expressions.fitted_constants import constant_values, fitted_positions
+from closedform.expressions.complexity import constant_values, fitted_positions
 from closedform.expressions.tree import Constant
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit

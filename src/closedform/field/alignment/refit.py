@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import fitted_positions, number_positions, with_numbers
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions, number_positions, with_numbers
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.field.alignment.comparison import Comparison, comparison_of
 from closedform.field.alignment.constant_fit import fit_constants

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.canonical.small_terms import without_small_terms
+from closedform.canonical.proposals import without_small_terms
+from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.alignment.misalignment import split
 from closedform.field.gradient_field import GradientField

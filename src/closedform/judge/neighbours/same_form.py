@@ -9,8 +9,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
+from closedform.expressions.complexity import number_positions, with_numbers
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import number_positions, with_numbers
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply
 from closedform.field.alignment.refit import refit

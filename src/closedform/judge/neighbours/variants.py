@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from closedform.arrays import FloatArray
 from closedform.canonical.constants import free_constants
-from closedform.canonical.small_terms import without_idle_functions, without_small_terms
-from closedform.canonical.snap import snapped_forms
+from closedform.canonical.proposals import (
+    snapped_forms,
+    without_idle_functions,
+    without_small_terms,
+)
+from closedform.expressions.complexity import constant_values, fitted_positions, with_numbers
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, fitted_positions, with_numbers
 from closedform.expressions.sums_and_products import sum_of
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.searching.products import factor_powers

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from closedform.expressions.expression import Expression
-from closedform.expressions.formula_of_sums import FormulaOfSums, parse_sums
-from closedform.expressions.site_groups import Group, GroupsLike, as_groups
+from closedform.expressions.sites import FormulaOfSums, Group, GroupsLike, as_groups, parse_sums
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.field.quality import Quality

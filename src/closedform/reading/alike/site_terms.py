@@ -9,8 +9,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.expressions.site_groups import Group
-from closedform.expressions.site_sums import SiteSum
+from closedform.expressions.sites import Group, SiteSum
 from closedform.networks.flips import two_values
 
 OF_ONE = (

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.site_groups import Group
+from closedform.expressions.sites import Group
 from closedform.networks.flips import two_values
 from closedform.reading.alike.site_terms import SiteTerm
 

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 from closedform.errors import FieldError
 from closedform.expressions.expression import Expression
-from closedform.expressions.formula_of_sums import FormulaOfSums
-from closedform.expressions.site_groups import Group
-from closedform.expressions.site_sums import SiteSum, quantities
+from closedform.expressions.sites import FormulaOfSums, Group, SiteSum, quantities
 from closedform.field.alignment.misalignment import trimmed_mean
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import robust_spread

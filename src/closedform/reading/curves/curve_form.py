@@ -9,10 +9,9 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from closedform.arrays import FloatArray
-from closedform.expressions.complexity import FITTED, description_length
+from closedform.expressions.complexity import FITTED, description_length, fitted_positions
 from closedform.expressions.evaluate import value_and_gradient
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Constant, Tree, Variable, apply, constant, variable
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.judge.regions import N_REGIONS

@@ -14,7 +14,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import KeywordError, checked_keywords, suggestion
-from closedform.basics.live_progress import ProgressLike
+from closedform.basics.progress import ProgressLike
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression

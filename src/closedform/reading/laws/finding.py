@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from closedform.basics.keywords import KeywordError, checked_keywords
-from closedform.basics.live_progress import ProgressLike, choose_progress
+from closedform.basics.progress import ProgressLike, choose_progress
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.expressions.expression import Expression

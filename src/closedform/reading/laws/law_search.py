@@ -14,10 +14,10 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
-from closedform.canonical.snap import snapped_forms
+from closedform.canonical.proposals import snapped_forms
 from closedform.errors import ClosedformError
+from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.tangent import TangentSpace

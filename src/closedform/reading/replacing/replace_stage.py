@@ -10,8 +10,8 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import suggestion
 from closedform.canonical.constants import free_constants
+from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.expressions.tree import Constant
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation

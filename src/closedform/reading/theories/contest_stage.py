@@ -9,8 +9,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray, frozen
 from closedform.basics.keywords import checked_keywords, required_kind, suggestion
-from closedform.basics.live_progress import ProgressLike, choose_progress
-from closedform.basics.progress import Named
+from closedform.basics.progress import Named, ProgressLike, choose_progress
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.errors import FieldError

@@ -12,10 +12,10 @@ from closedform.arrays import FloatArray
 from closedform.errors import ClosedformError, ExpressionError
 from closedform.expressions.complexity import FITTED
 from closedform.expressions.expression import Expression
-from closedform.expressions.input_names import check_names
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.operators import CONSTANT_COST
 from closedform.expressions.parse import names_in, parse
+from closedform.expressions.printing import check_names
 from closedform.expressions.tape import TapeBatch, compile_tapes
 from closedform.expressions.tree import Token, Tree, Variable, constant, variable
 from closedform.field.alignment.tolerances import LARGEST_FITTED

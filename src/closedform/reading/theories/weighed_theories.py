@@ -7,9 +7,8 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.progress import Progress
-from closedform.expressions.complexity import description_length
+from closedform.expressions.complexity import description_length, fitted_positions
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.judge.evidence import Pair, weighing, weights_of

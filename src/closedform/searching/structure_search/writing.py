@@ -10,10 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.complexity import complexity
+from closedform.expressions.complexity import complexity, constant_values, with_numbers
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values, with_numbers
 from closedform.expressions.tape import node_positions
 from closedform.expressions.tree import (
     Constant,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.expressions.units.legality import Legality, addable
+from closedform.expressions.legality import Legality, addable
 from closedform.field.gradient_field import GradientField
 from closedform.searching.terms.jacobian import Jacobian, differentiate
 from closedform.searching.terms.library import Term

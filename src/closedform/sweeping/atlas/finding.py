@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from closedform.canonical.equivalence.same_concept import same_concept
+from closedform.canonical.same_concept import same_concept
 from closedform.errors import DomainError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse

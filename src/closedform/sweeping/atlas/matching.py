@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import constant_values
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values
 from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import SAME, TRIM
 from closedform.field.gradient_field import GradientField

@@ -8,8 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
-from closedform.basics.live_progress import Live, duration
-from closedform.basics.progress import Snapshot
+from closedform.basics.progress import Live, Snapshot, duration
 from closedform.errors import shown
 
 RECENT = 200

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.canonical.equivalence.proof import DeadlineExceeded, parallel_is_proved, time_limit
+from closedform.canonical.proof import DeadlineExceeded, parallel_is_proved, time_limit
 from closedform.errors import DomainError, ExpressionError
 
 
@@ -123,7 +123,7 @@ def test_angles_are_those_of_scaled_inputs_in_si_units():
 
 def test_long_formulas_are_compared_at_fewer_points_when_time_is_up(monkeypatch):
     """A sum of 1,499 sines took 56 s, whatever the limit."""
-    from closedform.canonical.equivalence import same_concept as module
+    from closedform.canonical import same_concept as module
 
     original, calls = module.compare_at, []
 
@@ -146,7 +146,7 @@ def test_a_busy_machine_takes_no_more_than_twice_the_limit(monkeypatch):
     """It took 16 s of the promised 10: what a slow proof took over was added to the rest."""
     import time
 
-    from closedform.canonical.equivalence import same_concept as module
+    from closedform.canonical import same_concept as module
 
     def slow(result, seconds):
         def run(*_, **__):

@@ -7,10 +7,11 @@ from typing import Any
 import mpmath
 
 from closedform.arrays import FloatArray
-from closedform.canonical.equivalence.tolerances import DIGITS, MORE_DIGITS, PARALLEL_DIGITS
+from closedform.canonical.tolerances import FINE_DIGITS, PARALLEL_DIGITS, ROUGH_DIGITS
 from closedform.expressions.constraint import Constraint
-from closedform.expressions.evaluate import Library, value_and_gradient
+from closedform.expressions.evaluate import value_and_gradient
 from closedform.expressions.expression import Expression
+from closedform.expressions.libraries import Library
 from closedform.expressions.operators import OPERATORS
 
 
@@ -67,7 +68,7 @@ class _Arithmetic:
         return inputs
 
 
-_ROUGH, _FINE = _Arithmetic(DIGITS), _Arithmetic(MORE_DIGITS)
+_ROUGH, _FINE = _Arithmetic(ROUGH_DIGITS), _Arithmetic(FINE_DIGITS)
 
 _SHRINKS = _FINE.context.mpf(10) ** -PARALLEL_DIGITS
 

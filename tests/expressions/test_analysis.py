@@ -2,15 +2,15 @@
 
 import pytest
 
-from closedform.expressions.parse import parse
-from closedform.expressions.units.legality import (
+from closedform.expressions.legality import (
     Legality,
     carried_constants,
     charge,
     unit_of,
     units_sentences,
 )
-from closedform.expressions.units.units import Units
+from closedform.expressions.parse import parse
+from closedform.expressions.units import Units
 
 NAMES = ["m", "v", "x", "t", "a"]
 UNITS = Units({"m": "kg", "v": "m/s", "x": "m", "t": "s", "a": "rad"})

@@ -1,7 +1,7 @@
 import pytest
 
 from closedform.errors import UnitsError
-from closedform.expressions.units.units import Units, read_amount, read_unit
+from closedform.expressions.units import Units, read_amount, read_unit
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from closedform.arrays import FloatArray, as_points
-from closedform.canonical.equivalence.tolerances import DEFAULT_BOX
+from closedform.canonical.tolerances import DEFAULT_BOX
 from closedform.errors import DomainError
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.expression import Expression

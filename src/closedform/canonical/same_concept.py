@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
-from closedform.canonical.equivalence import domain as domains
-from closedform.canonical.equivalence.precision import ZERO, check_precision, compare_at
-from closedform.canonical.equivalence.proof import parallel_is_proved
-from closedform.canonical.equivalence.tolerances import DEFAULT_BOX, PARALLEL_DIGITS, PRECISE_POINTS
+from closedform.canonical import domain as domains
+from closedform.canonical.precision import ZERO, check_precision, compare_at
+from closedform.canonical.proof import parallel_is_proved
+from closedform.canonical.tolerances import DEFAULT_BOX, PARALLEL_DIGITS, PRECISE_POINTS
 from closedform.errors import DomainError
 from closedform.expressions.constraint import Constraint, parse_constraint
 from closedform.expressions.expression import Expression

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.expressions.legality import Legality, addable
 from closedform.expressions.tree import apply, constant
-from closedform.expressions.units.legality import Legality, addable
-from closedform.expressions.units.units import Units
+from closedform.expressions.units import Units
 
 NAMES = ["x", "y", "t", "q"]
 TERMS = [

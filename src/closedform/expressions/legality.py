@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.expressions.dimensions import Analyst, Carried, Exponents
 from closedform.expressions.expression import Expression
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree
-from closedform.expressions.units.analysis import Analyst, Carried, Exponents
-from closedform.expressions.units.units import TOLERANCE, Units, unit_text
+from closedform.expressions.units import TOLERANCE, Units, unit_text
 
 DIGITS = 6
 """Exponents that agree to so many digits are equal: they are sums of small fractions."""

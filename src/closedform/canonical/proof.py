@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 from sympy.polys.polyerrors import BasePolynomialError
 
-from closedform.canonical.equivalence.tolerances import LARGEST_NUMBER, MAX_WHOLE_EXPONENT
+from closedform.canonical.tolerances import LARGEST_NUMBER, MAX_WHOLE_EXPONENT
 from closedform.errors import ExpressionError
 from closedform.expressions.constraint import Constraint
 from closedform.expressions.expression import Expression

@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.fitted_constants import belongs_to_form
+from closedform.expressions.complexity import belongs_to_form
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
 from closedform.expressions.tree import Constant, Token, Tree, Variable, arity
-from closedform.expressions.units.units import TOLERANCE, Unit, Units
+from closedform.expressions.units import TOLERANCE, Unit, Units
 
 Kind = Literal["plain", "log", "exp"]
 

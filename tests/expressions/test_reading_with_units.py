@@ -72,7 +72,7 @@ def test_a_strict_search_returns_nothing_impossible(engine) -> None:
     units = cf.Units(UNITS, pure_numbers=True)
     result = cf.search(field(units), engine=engine, budget=cf.Budget(evaluations=1500), rng=0)
     names = ["m", "v", "h"]
-    from closedform.expressions.units.legality import Legality
+    from closedform.expressions.legality import Legality
 
     legality = Legality(units, may_carry=False)
     assert len(result.front)

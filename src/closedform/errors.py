@@ -171,11 +171,6 @@ def is_plain_text(text: str) -> bool:
 
     Control characters, line breaks, marks that turn the direction of writing, characters without
     width, lone surrogates and all spaces but the common one are not.
-
-    Examples
-    --------
-    >>> is_plain_text("r² of α"), is_plain_text("v\\x1b[2J"), is_plain_text("x\\u202ey")
-    (True, False, False)
     """
     return text.isprintable() and _UNSEEN.search(text) is None
 

@@ -29,10 +29,5 @@ zlib makes nothing but zeros a thousandth.
 def scale(size: int) -> float:
     """How many times these limits a file of arrays may cost: 1, or more where it is large itself,
     which whoever opens it can see.
-
-    Examples
-    --------
-    >>> scale(1000), scale(2**30)
-    (1.0, 16.0)
     """
     return max(1.0, EXPANSION * size / ARRAYS)

@@ -71,12 +71,6 @@ def with_constants(
 
     values: one number for each of `free_constants`, or what takes the place of some of them by
         position.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> print(with_constants(cf.parse("1.5*x**2 + y"), [2]))
-    2*x**2 + y
     """
     if isinstance(values, Mapping):
         replaced = dict(values)

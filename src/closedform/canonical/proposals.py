@@ -96,12 +96,6 @@ def partial_sums(expression: Expression) -> list[Expression]:
     itself.
 
     Scaled like canonical forms.
-
-    Examples
-    --------
-    >>> import closedform as cf
-    >>> [str(part) for part in partial_sums(cf.parse("a*b + 2*(a + c)"))]
-    ['a', 'a*b', 'c', 'a*(b + 2)', 'a + c', 'a*b + 2*c']
     """
     total = sum_of_terms(expression)
     if total is None:

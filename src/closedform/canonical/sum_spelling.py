@@ -29,17 +29,7 @@ from closedform.expressions.tree import Tree, apply, constant
 
 @lru_cache(maxsize=20_000)
 def spell(total: ProductSum) -> Tree:
-    """Write a sum, with common factors taken out where that is cheaper.
-
-    Examples
-    --------
-    >>> from closedform.expressions.printing import to_text
-    >>> from closedform.expressions.tree import variable
-    >>> x, y = (Atom(variable(column)) for column in range(2))
-    >>> product = of_factors([(x, ONE), (y, Fraction(-2))], Fraction(-1, 2))
-    >>> to_text(spell(product.plus(of_factors([(x, ONE)]))), ["x", "y"])
-    'x - x/(2*y**2)'
-    """
+    """Write a sum, with common factors taken out where that is cheaper."""
     best = _plainly(total)
     if 1 < len(total.parts) <= MOST_GROUPED:
         for form in _contents(total):

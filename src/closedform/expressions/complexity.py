@@ -23,13 +23,7 @@ from closedform.expressions.tree import Constant, Token, Tree, Variable, constan
 
 @dataclass(frozen=True)
 class Costs:
-    """What each kind of node costs; the default is the paper's appendix.
-
-    Examples
-    --------
-    >>> Costs(operators={"sin": 1}).of("sin")
-    1
-    """
+    """What each kind of node costs; the default is the paper's appendix."""
 
     constant: int = CONSTANT_COST
     variable: int = VARIABLE_COST

@@ -30,12 +30,6 @@ def parse_constraint(
 
     constraint: such as ``"A11 + A22"`` or ``"x**2 + y**2 = 1"``.
     names: the inputs, in the order of their columns. Without it, the names that occur, sorted.
-
-    Examples
-    --------
-    >>> circle = parse_constraint("x**2 + y**2 = 1", names=["x", "y"])
-    >>> str(circle.function), circle.is_equation
-    ('x**2 + y**2 - 1', True)
     """
     if isinstance(constraint, str):
         parsed = _read(constraint, names)

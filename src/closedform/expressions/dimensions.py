@@ -16,7 +16,8 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import belongs_to_form
 from closedform.expressions.operators import NAMED_CONSTANTS, OPERATORS
-from closedform.expressions.tree import Constant, Token, Tree, Variable, arity
+from closedform.expressions.sums_and_products import peeled
+from closedform.expressions.tree import Constant, Token, Tree, Variable
 from closedform.expressions.units import TOLERANCE, Unit, Units
 
 Kind = Literal["plain", "log", "exp"]
@@ -59,27 +60,6 @@ class _Value:
     kind: Kind
     form: FloatArray  # powers of the unknown units, then exponents of the base units
     number: float | None = None  # of a constant part
-
-
-def peeled(tree: Tree) -> Tree:
-    """What is left of a formula without invertible functions of the whole: they do not change the
-    class.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> peeled(parse("exp(-3*x + 1)").tree) == parse("x").tree
-    True
-    """
-    while arity(tree.root):
-        if arity(tree.root) == 1:
-            tree = tree.children[0]
-            continue
-        first, second = tree.children
-        if first.is_constant == second.is_constant:
-            return tree
-        tree = second if first.is_constant else first
-    return tree
 
 
 class Analyst:

@@ -134,13 +134,6 @@ def _values(tree: Tree, inputs: Sequence[Any], library: Library) -> list[Any]:
 def to_numpy(expression: "Expression") -> Callable[..., Any]:
     """A function of one array per input, in the order of the expression's names, which broadcasts
     like NumPy; points of shape (n_points, n_inputs) are taken too, as the expression takes them.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> function = to_numpy(parse("x + 2*y"))
-    >>> float(function(1.0, 10.0)), function([[1.0, 10.0], [2.0, 0.0]])
-    (21.0, array([21.,  2.]))
     """
 
     def function(*inputs: Any) -> Any:

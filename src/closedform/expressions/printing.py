@@ -136,13 +136,7 @@ def name_fault(name: str) -> str | None:
 
 
 def quote(name: str) -> str:
-    """A name as it stands in text: in backticks unless it is a word with no other meaning.
-
-    Examples
-    --------
-    >>> quote("x_1"), quote("r²"), quote("sin")
-    ('x_1', '`r²`', '`sin`')
-    """
+    """A name as it stands in text: in backticks unless it is a word with no other meaning."""
     is_word = _WORD.fullmatch(name) is not None and odd_character(name) is None
     return (
         name if is_word and not is_callable(name) and name not in CONSTANT_ALIASES else f"`{name}`"

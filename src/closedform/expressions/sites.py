@@ -113,13 +113,7 @@ GroupsLike = Mapping[str, Any]
 
 
 def as_groups(groups: GroupsLike, names: Sequence[str]) -> dict[str, Group]:
-    """Groups with their sites as columns of a table with these names.
-
-    Examples
-    --------
-    >>> as_groups({"s": ["b", "c", "d"]}, ["a", "b", "c", "d"])["s"].sites
-    (1, 2, 3)
-    """
+    """Groups with their sites as columns of a table with these names."""
     if not isinstance(groups, Mapping) or not groups:
         raise FieldError(
             f"groups is {groups!r:.60}; pass a name and the inputs that are alike: "
@@ -140,13 +134,7 @@ def as_groups(groups: GroupsLike, names: Sequence[str]) -> dict[str, Group]:
 
 
 def names_with_groups(groups: GroupsLike, count: int) -> list[str]:
-    """Names for inputs that have none: s[0], s[1] and so on, and x with the column for the rest.
-
-    Examples
-    --------
-    >>> names_with_groups({"s": [1, 2, 3]}, 5)
-    ['x0', 's[0]', 's[1]', 's[2]', 'x4']
-    """
+    """Names for inputs that have none: s[0], s[1] and so on, and x with the column for the rest."""
     names = [f"x{column}" for column in range(count)]
     for name, group in as_groups(groups, names).items():
         for place, column in enumerate(group.columns.tolist()):
@@ -174,16 +162,7 @@ NEIGHBOURS = "neighbours"
 
 @dataclass(frozen=True)
 class SiteSum:
-    """A sum over the sites of a group, or over its pairs of neighbours.
-
-        Examples
-        --------
-        >>> from closedform.expressions.libraries import NUMPY, Library
-    from closedform.expressions.parse import parse
-        >>> total = SiteSum("s", Group([0, 1, 2]), parse("x**2", names=["x"]))
-        >>> print(total, total.values(np.array([[1.0, 2.0, 3.0]])))
-        sum(s[i]**2) [14.]
-    """
+    """A sum over the sites of a group, or over its pairs of neighbours."""
 
     name: str  # the group's
     group: Group  # with columns as sites

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 
-from closedform.expressions.tree import Constant, Tree, apply, constant
+from closedform.expressions.tree import Constant, Tree, apply, arity, constant
 
 _ONE = constant(1)
 
@@ -51,6 +51,24 @@ def _without_number(term: Tree) -> tuple[Fraction, Tree]:
         if isinstance(right.root, Constant) and (term.root == "mul" or right.root.value):
             return right.root.value if term.root == "mul" else 1 / right.root.value, left
     return Fraction(1), term
+
+
+def peeled(tree: Tree) -> Tree:
+    """What is left of a formula without functions of one quantity around it: they do not change the
+    class.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> peeled(parse("exp(-3*x + 1)").tree) == parse("x").tree
+    True
+    """
+    while arity(tree.root):
+        parts = [part for part in tree.children if not part.is_constant]
+        if len(parts) != 1:
+            break
+        tree = parts[0]
+    return tree
 
 
 def power_of(base: Tree, exponent: Fraction | int) -> Tree:

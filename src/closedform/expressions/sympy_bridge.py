@@ -30,12 +30,6 @@ def to_sympy(expression: "Expression", *, exact: bool = True, named: bool = Fals
         become floats.
     named: whether operators that users defined by a formula keep their names; otherwise the formula
         stands there.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> to_sympy(parse("0.5*v**2 + sin(x)"))
-    v**2/2 + sin(x)
     """
     inputs = symbols(expression.names)
 

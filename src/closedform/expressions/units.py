@@ -89,14 +89,7 @@ def read_unit(given: Any) -> Unit:
 
 
 def read_amount(given: Any) -> tuple[float, Unit]:
-    """A number with its unit, from text such as ``'299792458 m/s'``, a pair, or a quantity.
-
-    Examples
-    --------
-    >>> value, unit = read_amount("9.81 m/s**2")
-    >>> value, unit.text
-    (9.81, 'm/s**2')
-    """
+    """A number with its unit, from text such as ``'299792458 m/s'``, a pair, or a quantity."""
     if isinstance(given, tuple) and len(given) == 2:
         return float(given[0]), read_unit(given[1])
     if isinstance(given, str):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from closedform.canonical.proof import DeadlineExceeded, time_limit
+from closedform.canonical.parallel import DeadlineExceeded, time_limit
 
 
 def work(limit: float, seconds: float) -> None:
@@ -62,7 +62,7 @@ def test_the_interrupt_is_not_lost_in_a_callback_of_the_collector() -> None:
 def test_debuggers_and_profilers_do_not_hang(tracer: str) -> None:
     program = (
         f"import sys; sys.{tracer}(lambda *_: None)\n"
-        "from closedform.canonical.proof import time_limit\n"
+        "from closedform.canonical.parallel import time_limit\n"
         "with time_limit(5): pass\n"
         "def call(): pass\n"
         "call(); print('went on')"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.canonical.proof import DeadlineExceeded, parallel_is_proved, time_limit
+from closedform.canonical.parallel import DeadlineExceeded, parallel_is_proved, time_limit
 from closedform.errors import DomainError, ExpressionError
 
 

@@ -8,13 +8,7 @@ from fractions import Fraction
 from math import exp, isfinite, log
 
 from closedform.canonical.product_sums import is_simple, plain
-from closedform.canonical.tolerances import (
-    DIGITS,
-    EQUAL,
-    LARGEST_ARGUMENT,
-    LARGEST_LOGARITHM,
-    LONGEST_DENOMINATOR,
-)
+from closedform.canonical.tolerances import DIGITS, EQUAL, LARGEST_ARGUMENT, LONGEST_DENOMINATOR
 from closedform.errors import ShapeError
 from closedform.expressions.evaluate import depends_on_inputs, number_of, operand_positions
 from closedform.expressions.expression import Expression
@@ -217,7 +211,7 @@ def _logarithm(value: Fraction) -> Tree | None:
     """A multiple of a fraction's logarithm: log(0.3*x) times -0.7 leaves 0.7*log(10/3)."""
     for factor in _FACTORS:
         power = abs(float(value / factor))
-        if power > LARGEST_LOGARITHM:
+        if power > log(LARGEST_ARGUMENT):
             continue
         argument = Fraction(exp(power)).limit_denominator(LARGEST_ARGUMENT)
         is_near = abs(power - log(argument)) <= EQUAL * Fraction(power)

@@ -19,8 +19,7 @@ from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
 from closedform.canonical import domain as domains
-from closedform.canonical.precision import ZERO, check_precision, compare_at
-from closedform.canonical.proof import parallel_is_proved
+from closedform.canonical.parallel import ZERO, check_precision, compare_at, parallel_is_proved
 from closedform.canonical.tolerances import DEFAULT_BOX, PARALLEL_DIGITS, PRECISE_POINTS
 from closedform.errors import DomainError
 from closedform.expressions.constraint import Constraint, parse_constraint

@@ -81,9 +81,6 @@ LONGEST_DENOMINATOR = 1000
 """Of an exact field, numbers within the rounding of a fit (1e-9) of a fraction with no larger
 denominator are that fraction: one in a thousand would be by chance."""
 
-LARGEST_LOGARITHM = 5
-"""Larger numbers are not read as logarithms of simple fractions."""
-
 DIGITS = 7
 """Digits of a decimal that somebody wrote; a product of two has no more."""
 

@@ -26,7 +26,7 @@ Exponents = FloatArray
 """Exponents of the base units, and last the decimal logarithm of the size."""
 
 ROUNDING = 1e-9
-"""A power of an unknown unit that is this small has cancelled."""
+"""Powers that differ by so little are equal: they are sums of small fractions."""
 
 
 class ImpossibleUnitsError(Exception):

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.expressions.dimensions import Analyst, Carried, Exponents
+from closedform.expressions.dimensions import ROUNDING, Analyst, Carried, Exponents
 from closedform.expressions.expression import Expression
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree
 from closedform.expressions.units import TOLERANCE, Units, unit_text
-
-DIGITS = 6
-"""Exponents that agree to so many digits are equal: they are sums of small fractions."""
 
 
 def analyst_of(units: Units, names: Sequence[str]) -> Analyst:
@@ -98,7 +95,7 @@ def _class(analyst: Analyst, tree: Tree) -> tuple:
         return ("open",)
     if label.kind == "log":
         return ("log",)
-    exponents = np.round(analyst.without_known(label.exponents), DIGITS) + 0.0
+    exponents = np.round(analyst.without_known(label.exponents) / ROUNDING)
     if not exponents.any():
         return ("pure",)
     # exp(x) of an x in metres is possible as a whole formula, but not in a sum.

@@ -375,10 +375,9 @@ def parse_sums(text: str, groups: Mapping[str, Group], inputs: Sequence[str]) ->
 
 def _next_sum(text: str) -> int | None:
     """Where the parenthesis of the next sum opens; names in backticks are left alone."""
-    found = re.search(r"`[^`]*`|\bsum\(", text)
-    while found is not None and found[0].startswith("`"):
-        found = re.compile(r"`[^`]*`|\bsum\(").search(text, found.end())
-    return None if found is None else found.end() - 1
+    found = (match for match in re.finditer(r"`[^`]*`|\bsum\(", text) if match[0][0] != "`")
+    first = next(found, None)
+    return None if first is None else first.end() - 1
 
 
 def _closing(text: str, start: int) -> int:

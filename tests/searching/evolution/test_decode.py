@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from closedform.expressions.evaluate import evaluate
+from closedform.expressions.sums_and_products import peeled
 from closedform.searching.evolution.decode import decode, take
 from closedform.searching.evolution.operon import Breeder, load
-from closedform.searching.evolution.spelling import peel, to_operon, to_tree
+from closedform.searching.evolution.spelling import to_operon, to_tree
 from closedform.searching.space import SearchSpace
 
 pyoperon = pytest.importorskip("pyoperon")
@@ -70,7 +71,7 @@ def test_only_the_essential_part_is_decoded():
         expected = cf.parse(essential, names=["x", "y", "z"]).tree
         assert to_tree(decoded(breeder, [individual]).tapes, 0) == expected
         if text != "2":
-            assert peel(cf.parse(text, names=["x", "y", "z"]).tree) == expected
+            assert peeled(cf.parse(text, names=["x", "y", "z"]).tree) == expected
 
 
 def test_some_trees_of_a_batch():

@@ -16,17 +16,9 @@ from closedform.arrays import FloatArray
 from closedform.errors import ExpressionError
 from closedform.expressions.evaluate import value
 from closedform.expressions.operators import BY_CODE, NAMED_CONSTANTS, OPERATORS
+from closedform.expressions.sums_and_products import peeled
 from closedform.expressions.tape import CONSTANT_CODE, VARIABLE_CODE, TapeBatch
-from closedform.expressions.tree import (
-    Constant,
-    Token,
-    Tree,
-    Variable,
-    apply,
-    arity,
-    constant,
-    variable,
-)
+from closedform.expressions.tree import Constant, Token, Tree, Variable, apply, constant, variable
 
 _EQUAL = 1e-9
 _ONE = constant(1)
@@ -86,18 +78,8 @@ def tidy(tree: Tree, factors: FloatArray) -> Tree | None:
         return None
     if inner is None:
         return None
-    peeled = peel(inner)
-    return peeled if peeled is inner else tidy(peeled, np.ones(len(factors)))
-
-
-def peel(tree: Tree) -> Tree:
-    """What is left without the functions of one variable around it."""
-    while arity(tree.root):
-        parts = [part for part in tree.children if not part.is_constant]
-        if len(parts) != 1:
-            break
-        tree = parts[0]
-    return tree
+    left = peeled(inner)
+    return left if left is inner else tidy(left, np.ones(len(factors)))
 
 
 def to_operon(tree: Tree, functions: Collection[str]) -> list[tuple[str, float]]:

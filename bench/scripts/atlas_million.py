@@ -1,12 +1,13 @@
-"""An atlas of a million synthetic records of 2,000 networks: filled, opened, searched, appended to
-and opened again, with times and memory.
+"""An atlas of a million synthetic records of 2,000 networks: filled, opened, searched, appended to,
+opened again, a network read into it and resumed, and its site built, with times and memory.
 
 Run it: python bench/scripts/atlas_million.py [--records N] [--networks N] [--formulas N]
 
 Formulas are those of the suite `random`, with constants a little apart, so many different ones.
 Their keys and fingerprints are computed as for real ones. A million *different* concepts are timed
 in memory alone: fingerprints of the real ones, each moved by a little, stand for them, since
-describing so many takes hours. Each step runs in a process of its own. Linux only.
+describing so many takes hours. Each step runs in a process of its own; with --folder, a run goes on
+after the last step that was finished. Linux only.
 """
 
 import argparse
@@ -16,18 +17,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 
 from closedform.canonical.constants import free_constants, with_constants
+from closedform.sweeping.atlas.census import Identity, add_network
 from closedform.sweeping.atlas.concept_book import ConceptBook
 from closedform.sweeping.atlas.concept_index import ConceptIndex
 from closedform.sweeping.atlas.finding import find
 from closedform.sweeping.atlas.records import Atlas, NetworkCard
+from closedform.sweeping.atlas.site import build_site
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
-from closedform.sweeping.execution.task import content_key
+from closedform.sweeping.neuron_task import Effort
 from closedform_bench.formulas.grammar import draw_problems
 
 READ = 0.25
@@ -35,6 +40,8 @@ READ = 0.25
 
 APPENDED = 5000
 ASKED = 10
+
+Row = tuple[str, dict[str, object]]
 
 
 def formulas(count: int) -> list[str]:
@@ -48,24 +55,25 @@ def formulas(count: int) -> list[str]:
     return list(found)[:count]
 
 
-def record(number: int, networks: int, known: list[str]) -> dict[str, object]:
-    """A record of a neuron; networks take turns."""
-    rng = np.random.default_rng(number)
-    network = number % networks
-    is_read = rng.random() < READ
-    concept = known[int(rng.integers(len(known)))] if is_read else None
-    return {
-        "neuron": f"layer:{number // networks}", "status": "done", "concept": concept,
-        "verdict": "verified" if is_read else "none", "complexity": 9 if is_read else None,
-        "misalignment": 1e-6 if is_read else 0.3, "network": f"network{network}",
-        "data": f"inputs/{network}.npz", "seed": 0, "evaluations": 1000,
-        "reasons": ["On 450 held-out points the misalignment is small."] * 3,
-        "digest": f"{number:032x}", "seconds": 1.0,
-    }  # fmt: skip
+def records(start: int, stop: int, networks: int, known: list[str]) -> Iterator[Row]:
+    """Keys and records of neurons; networks take turns."""
+    rng = np.random.default_rng(start)
+    reads, choices = rng.random(stop - start) < READ, rng.integers(len(known), size=stop - start)
+    for number, is_read, choice in zip(range(start, stop), reads, choices, strict=True):
+        network = number % networks
+        yield blake2b(str(number).encode(), digest_size=16).hexdigest(), {
+            "neuron": f"layer:{number // networks}", "status": "done",
+            "concept": known[choice] if is_read else None,
+            "verdict": "verified" if is_read else "none", "complexity": 9 if is_read else None,
+            "misalignment": 1e-6 if is_read else 0.3, "network": f"network{network}",
+            "data": f"inputs/{network}.npz", "seed": 0, "evaluations": 1000,
+            "reasons": ["On 450 held-out points the misalignment is small."] * 3,
+            "digest": f"{number:032x}", "seconds": 1.0,
+        }  # fmt: skip
 
 
 def fill(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, object]:
-    """Write cards and records, in Parquet parts as a sweep gathers them."""
+    """Write cards and records, in Parquet parts as a sweep gathers them; what is there stays."""
     store, known = ResultStore(path), formulas(n_formulas)
     for number in range(networks):
         NetworkCard(
@@ -73,10 +81,9 @@ def fill(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, ob
             f"inputs/{number}.npz", ("x1", "x2"), ((0.0, 1.0), (0.0, 1.0)), 2000, ("layer",), 0,
             {"terms": 1000},
         ).save(store.folder)  # fmt: skip
-    for start in range(0, count, ROWS_PER_PART):
-        part = range(start, min(start + ROWS_PER_PART, count))
-        rows = [(content_key({"n": n}), json.dumps(record(n, networks, known))) for n in part]
-        store.parts.add(rows)
+    for start in range(len(store.parts.names()) * ROWS_PER_PART, count, ROWS_PER_PART):
+        part = records(start, min(start + ROWS_PER_PART, count), networks, known)
+        store.parts.add([(key, json.dumps(row)) for key, row in part])
     return {"formulas": len(known)}
 
 
@@ -84,7 +91,9 @@ def open_atlas(path: Path, *_: int) -> dict[str, object]:
     """Open it: the first time every formula is described, later ones read what was kept."""
     atlas = Atlas(ResultStore(path), is_brief=True)
     index = atlas.book.index()
-    loaded, size = cost(), len(index)
+    size = len(index)
+    ask(index, [index.concepts[0].form])  # loads what is compiled
+    loaded = cost()
     records = sum(bool(each.concept) for each in atlas.records())
     texts = [index.concepts[at].form for at in range(0, size, size // ASKED)]
     told: dict[str, object] = {"concepts": size, "records with a formula": records}
@@ -109,8 +118,8 @@ def append(path: Path, count: int, networks: int, n_formulas: int) -> dict[str, 
     """Some thousand records more, with new formulas among them."""
     store = ResultStore(path)
     known = [f"{text} + 0.1*x1" for text in formulas(n_formulas)[:200]]
-    for number in range(count, count + APPENDED):
-        store.put(content_key({"n": number}), record(number, networks, known))
+    for key, row in records(count, count + APPENDED, networks, known):
+        store.put(key, row)
     gathered = store.compact()
     return {"appended": APPENDED, "gathered": gathered}
 
@@ -140,9 +149,27 @@ def million_concepts(path: Path, count: int, *_: int) -> dict[str, object]:
     return {"concepts": len(index), "made": before, "questions": ask(index, texts)}
 
 
-def _moved(vector: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """By a tenth of what lies between formulas, so that most of a question's nearest are others."""
-    return vector + rng.normal(0, 0.003, len(vector)).astype(np.float32)
+def add_real(path: Path, *_: int) -> dict[str, object]:
+    """A network of three outputs, read into the store; the second time nothing is left to read."""
+    points = np.random.default_rng(0).uniform(0.5, 2, (300, 2))
+    census = add_network(
+        real_network, points, store=path, identity=Identity("real", "1"), names=["m", "v"],
+        layers=["output"], effort=Effort(terms=300, evaluations=0), kind="function",
+    )  # fmt: skip
+    return {"read": {name: count for name, count in census.sweep.counts.items() if count}}
+
+
+def real_network(x: np.ndarray) -> np.ndarray:
+    """Two formulas and a dead neuron."""
+    return np.stack([np.exp(x[:, 0] * x[:, 1] ** 2), x[:, 1] + 3 * x[:, 0], 0 * x[:, 0]], axis=1)
+
+
+def site(path: Path, *_: int) -> dict[str, object]:
+    """All pages, and the table."""
+    out = path.with_name(f"{path.name}-site")
+    pages = build_site(path, out)
+    sizes = [file.stat().st_size for file in out.rglob("*") if file.is_file()]
+    return {**pages, "files": len(sizes), "site megabytes": sum(sizes) // 2**20}
 
 
 def cost() -> dict[str, float]:
@@ -153,7 +180,8 @@ def cost() -> dict[str, float]:
 
 STEPS = {
     "fill": fill, "open first": open_atlas, "append": append,
-    "open after appending": open_atlas, "a million concepts": million_concepts,
+    "open after appending": open_atlas, "add a network": add_real, "resume": add_real,
+    "build": site, "a million concepts": million_concepts,
 }  # fmt: skip
 
 if __name__ == "__main__":
@@ -172,14 +200,16 @@ if __name__ == "__main__":
         told |= {"seconds": round(time.perf_counter() - began, 1), **cost()}
         print(json.dumps(told))
     else:
-        result: dict[str, object] = {}
-        for step in STEPS:
+        done = folder.with_name(f"{folder.name}-steps.json")
+        result = json.loads(done.read_text()) if done.exists() else {}
+        for step in [each for each in STEPS if each not in result]:
             options = ["--folder", str(folder), "--step", step]
             for option, value in zip(("records", "networks", "formulas"), numbers, strict=True):
                 options += [f"--{option}", str(value)]
             command = [sys.executable, __file__, *options]
             said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             result[step] = json.loads(said)
+            done.write_text(json.dumps(result))
             print(step, said.strip(), file=sys.stderr, flush=True)
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         print(json.dumps({**result, "store megabytes": size // 2**20}, indent=1))

@@ -72,6 +72,29 @@ def test_what_an_untrained_network_shows_is_architecture(store: ResultStore) -> 
     assert verdicts["head:0"] == "verified"
 
 
+def test_a_search_reads_what_it_needs_of_gathered_records(
+    store: ResultStore, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyarrow")
+    gathered = ResultStore(tmp_path)
+    for key, record in store.records():
+        gathered.put(key, record)
+    for card in read_cards(store.folder):
+        card.save(gathered.folder)
+    assert gathered.compact() > 0
+
+    def told(atlas: Atlas) -> list[tuple[str, str, str, str]]:
+        return [
+            (each.card.id, each.neuron, each.verdict, each.concept)
+            for each in atlas.records() if each.concept
+        ]  # fmt: skip
+
+    whole, brief = Atlas(store), Atlas(gathered, is_brief=True)
+    assert told(brief) == told(whole)
+    assert len(told(whole)) == 4
+    assert all("reasons" not in each.content for each in brief.records())
+
+
 def test_none_has_its_reason(store: ResultStore) -> None:
     dead = [each for each in Atlas(store).records() if each.neuron == "head:1"]
     assert {each.verdict for each in dead} == {"none"}

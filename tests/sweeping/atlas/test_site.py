@@ -9,8 +9,9 @@ import pytest
 
 import closedform as cf
 from closedform.sweeping.atlas.census import Identity, add_network
-from closedform.sweeping.atlas.concept_index import Concept, shards
+from closedform.sweeping.atlas.concept_index import Concept, entry_of, shards
 from closedform.sweeping.atlas.probe_points import profiles
+from closedform.sweeping.atlas.records import NetworkCard
 from closedform.sweeping.atlas.site import build_site
 from closedform.sweeping.execution.store import ResultStore
 
@@ -78,6 +79,27 @@ def test_pages_show_verdict_evidence_and_pictures(site: Path) -> None:
     assert "the neuron is dead" in page
     assert "&lt;b&gt;toy" in page
     assert "<b>toy" not in page
+
+
+def test_two_keys_of_one_concept_lead_to_one_page(tmp_path: Path) -> None:
+    kept = ResultStore(tmp_path / "store")
+    NetworkCard(
+        "waves", "1", "MIT", "a test", "network", "inputs", ("x", "y"), ((0.0, 1.0),) * 2, 300,
+        ("output",), 0, {},
+    ).save(kept.folder)  # fmt: skip
+    texts = ("y*sin(x)**2", "y - y*cos(2*x)")
+    names = [entry_of(text).concept.id for text in texts]
+    for unit, text in enumerate(texts):
+        record = {"neuron": f"output:{unit}", "verdict": "verified", "concept": text}
+        origin = {"network": "network", "data": "inputs", "digest": str(unit)}
+        kept.put(f"key{unit}", record | origin)
+    assert build_site(kept, tmp_path / "site") == {"networks": 1, "concepts": 1, "laws": 1}
+    assert len(set(names)) == 2
+    pages = [tmp_path / "site" / "concepts" / f"{name}.html" for name in names]
+    shown, alias = sorted((page.read_text(encoding="utf-8") for page in pages), key=len)[::-1]
+    assert "output:0" in shown
+    assert "output:1" in shown
+    assert f'url={names[0]}.html"' in alias or f'url={names[1]}.html"' in alias
 
 
 def test_the_table_has_every_neuron(site: Path) -> None:

@@ -64,7 +64,7 @@ class ConceptIndex:
         self.by_key: defaultdict[str, list[int]] = defaultdict(list)
         self.by_law: defaultdict[str, list[int]] = defaultdict(list)
         self._by_length: defaultdict[int, list[int]] = defaultdict(list)
-        self._matrices: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._matrices: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self.add(concepts)
 
     def __len__(self) -> int:
@@ -86,11 +86,12 @@ class ConceptIndex:
         if len(vector) not in self._matrices:
             own = self._by_length[len(vector)]
             matrix = np.asarray([self.concepts[at].vector for at in own], dtype=np.float32)
-            self._matrices[len(vector)] = np.array(own), matrix
-        numbers, matrix = self._matrices[len(vector)]
+            squares = np.einsum("nd,nd->n", matrix, matrix)
+            self._matrices[len(vector)] = np.array(own), matrix, squares
+        numbers, matrix, squares = self._matrices[len(vector)]
         query = np.asarray(vector, dtype=np.float32)
         # The same order as that of distances, without a copy of the matrix.
-        scores = np.einsum("nd,nd->n", matrix, matrix) - 2 * (matrix @ query)
+        scores = squares - 2 * (matrix @ query)
         few = (
             np.argpartition(scores, count)[:count]
             if count < len(scores)

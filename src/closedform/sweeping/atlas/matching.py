@@ -12,12 +12,20 @@ from scipy.optimize import linear_sum_assignment
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import constant_values
 from closedform.expressions.expression import Expression
-from closedform.field.alignment.refit import refit
+from closedform.expressions.fitted_constants import constant_values
+from closedform.field.alignment.comparison import prepare
+from closedform.field.alignment.refit import Tapes
 from closedform.field.alignment.tolerances import SAME, TRIM
-from closedform.field.gradient_field import GradientField
+from closedform.field.tangent_space import robust_spread
 from closedform.judge.alignment import angles_in_degrees
 from closedform.judge.neighbours.same_form import free_positions
-from closedform.sweeping.atlas.probe_points import SPANS, InputProfile, log_directions, probe_points
+from closedform.sweeping.atlas.probe_points import (
+    SMALLEST,
+    SPANS,
+    InputProfile,
+    log_directions,
+    probe_points,
+)
 
 N_COMPARED = 200
 """Points at which directions are compared: formulas that agree there agree."""
@@ -64,20 +72,17 @@ def compare_formulas(
     points = probe_points(len(rows), span, N_COMPARED)
     # In the second formula's columns, so that only the first is computed again for each order.
     target = log_directions(second, points)
-    best = _misalignment(_turned(first, points, order), target)
+    best = _misalignment(_turned(first, points, [order])[0], target)
     if best is None:
         return None
     # Inputs with like profiles may be matched the wrong way round, as in a*b + c*d.
-    while best > SAME:
-        tried = {
-            tuple(changed): gap
-            for changed in _exchanged(order, costs)
-            if (gap := _misalignment(_turned(first, points, changed), target)) is not None
-        }
-        found = min(tried, key=lambda each: tried[each], default=None)
-        if found is None or not tried[found] < best:
+    while best > SAME and (tried := list(_exchanged(order, costs))):
+        gaps = [_misalignment(each, target) for each in _turned(first, points, tried)]
+        place = min(range(len(tried)), key=lambda at: np.inf if gaps[at] is None else gaps[at])
+        gap = gaps[place]
+        if gap is None or not gap < best:
             break
-        order, best = np.array(found), tried[found]
+        order, best = tried[place], gap
     is_exact = best < SAME and _agree(first, second, order, probe_points(len(rows), span))
     return Comparison(tuple(int(at) for at in order), best, is_exact)
 
@@ -94,7 +99,8 @@ def _exchanged(order: np.ndarray, costs: FloatArray) -> Iterator[np.ndarray]:
 
 def _agree(first: Expression, second: Expression, order: np.ndarray, points: FloatArray) -> bool:
     """Whether directions agree at all points, and everywhere with one sign."""
-    gap = _misalignment(_turned(first, points, order), log_directions(second, points), trim=0.0)
+    (turned,) = _turned(first, points, [order])
+    gap = _misalignment(turned, log_directions(second, points), trim=0.0)
     return gap is not None and gap < SAME and _keeps_sign(first, second, order)
 
 
@@ -129,23 +135,31 @@ def _becomes(general: Expression, target: Expression, points: FloatArray) -> boo
     positions = free_positions(general.tree, general.names)
     if not positions:
         return False
-    field = GradientField.from_arrays(
-        points, target.gradient(points), names=general.names, tangent="none"
-    )
-    fitted, left = refit([general], field, iterations=FIT_STEPS, positions=[positions])
+    # Without a field, which would measure noise and redundant inputs that nobody asks for here.
+    scale = robust_spread(points)
+    slopes = target.gradient(points) * scale
+    lengths = np.linalg.norm(slopes, axis=1, keepdims=True)
+    usable = lengths[:, 0] > SMALLEST
+    frames = (slopes[usable] / lengths[usable])[:, :, None]
+    comparison = prepare(points[usable], frames, scale=scale)
+    tapes, left = Tapes.of([general], [positions]).fit(comparison, FIT_STEPS)
     if not left[0] < SAME:
         return False
-    before, after = (np.abs(constant_values(each.tree, positions)) for each in (general, fitted[0]))
+    numbers = (constant_values(each.tree, positions) for each in (general, *tapes.read()))
+    before, after = map(np.abs, numbers)
     with np.errstate(all="ignore"):
         ratios = after / before
     return bool(((ratios < FARTHEST) & (ratios > 1 / FARTHEST)).all())
 
 
-def _turned(expression: Expression, points: FloatArray, order: np.ndarray) -> FloatArray:
-    """Directions of the first formula in the columns of the second."""
-    own = np.empty_like(points)
-    own[:, order] = points
-    return log_directions(expression, own)[:, order]
+def _turned(
+    expression: Expression, points: FloatArray, orders: Sequence[np.ndarray]
+) -> list[FloatArray]:
+    """Directions of the first formula in the columns of the second, for each order of inputs."""
+    # All at once: at so few points a formula's evaluation costs the same for one order as for ten.
+    own = np.concatenate([points[:, np.argsort(order)] for order in orders])
+    directions = np.split(log_directions(expression, own), len(orders))
+    return [each[:, order] for each, order in zip(directions, orders, strict=True)]
 
 
 def _misalignment(one: FloatArray, other: FloatArray, *, trim: float = TRIM) -> float | None:

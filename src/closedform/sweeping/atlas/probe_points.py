@@ -4,6 +4,7 @@ and profiles of formulas there, statistics of their directions input by input.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ def log_directions(expression: Expression, points: FloatArray) -> FloatArray:
         return np.where(usable[:, None], slopes / lengths[:, None], np.nan)
 
 
+@lru_cache(maxsize=1024)
 def _by_logarithms(tree: Tree) -> Tree:
     """Roots and powers that are not whole as exponentials of logarithms."""
 

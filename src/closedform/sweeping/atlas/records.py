@@ -79,7 +79,7 @@ def _read(name: str, content: bytes | None) -> NetworkCard:
 
 
 ARCHITECTURE = "architecture"
-BRIEF = ("neuron", "verdict", "concept", "seed", "evaluations", "digest")
+BRIEF = ("neuron", "verdict", "concept", "seed", "evaluations", "digest", "network", "data")
 """Entries of a record that a search needs."""
 
 
@@ -131,12 +131,10 @@ class Atlas:
         own = {(card.network, card.data) for card in self.cards}
         twins = {(card.untrained, card.data) for card in self.cards if card.untrained}
         found: dict[tuple[str, str], list[dict[str, Any]]] = {each: [] for each in own | twins}
-        for _, row in store.records():
+        for _, row in store.records(BRIEF if is_brief else None):
             origin = (str(row.get("network", "")), str(row.get("data", "")))
-            if origin in found and not is_brief:
+            if origin in found and (not is_brief or isinstance(row.get("concept"), str)):
                 found[origin].append(row)
-            elif origin in found and isinstance(row.get("concept"), str):
-                found[origin].append({name: row[name] for name in BRIEF if name in row})
         texts = (row.get("concept") for rows in found.values() for row in rows)
         self.book.add(text for text in texts if isinstance(text, str))
         self._rows = found

@@ -90,7 +90,7 @@ class _Pages:
         networks = [
             {
                 "card": card,
-                "neurons": len(own := [each for each in records if each.card is card]),
+                "neurons": len(own := content.of_network[card.id]),
                 "read": sum(bool(each.concept) and not each.is_architecture for each in own),
                 "concepts": len({content.concept_of(each) for each in own if each.concept}),
             }
@@ -109,7 +109,7 @@ class _Pages:
 
     def network(self, card: Any) -> None:
         """The page of a network."""
-        rows = [self._neuron(each) for each in self._content.records if each.card is card]
+        rows = [self._neuron(each) for each in self._content.of_network[card.id]]
         ends = zip(card.names, card.ranges, strict=True)
         inputs = [(name, low, high, card.units.get(name, "")) for name, (low, high) in ends]
         self._write(

@@ -5,9 +5,11 @@ and pictures of fields beside their formulas.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
@@ -19,7 +21,7 @@ from closedform.interpretation.verdict import STATUSES
 from closedform.judge.alignment import angles_in_degrees
 from closedform.report.figure_numbers import shown_range
 from closedform.report.svg import Frame, angles_svg, directions_svg, dots
-from closedform.sweeping.atlas.concept_index import Concept, ConceptIndex
+from closedform.sweeping.atlas.concept_index import Concept
 from closedform.sweeping.atlas.finding import described
 from closedform.sweeping.atlas.matching import compare_formulas
 from closedform.sweeping.atlas.probe_points import SPANS
@@ -70,7 +72,9 @@ class SiteContent:
         self.aliases = _aliases([atlas.book.concepts[name] for name in sorted(shown)])
         self.concepts: dict[str, Gathered] = {}
         self.laws: dict[str, Gathered] = {}
+        self.of_network: dict[str, list[AtlasRecord]] = {card.id: [] for card in atlas.cards}
         for record in self.records:
+            self.of_network[record.card.id].append(record)
             if record.concept:
                 name = self.aliases.get(record.concept, record.concept)
                 law = atlas.book.concepts[name].law_id
@@ -87,12 +91,13 @@ class SiteContent:
 
     def concepts_of_law(self, law: str) -> list[Gathered]:
         """Its concepts, those in most networks first."""
-        found = [each for each in self.concepts.values() if self.concept(each.id).law_id == law]
+        names = dict.fromkeys(self.concept_of(record) for record in self.laws[law].records)
+        found = [self.concepts[name] for name in names]
         return sorted(found, key=lambda each: (-each.networks, -len(each.records), each.id))
 
     def verdicts(self, card: NetworkCard) -> list[tuple[str, int]]:
         """How many neurons of a network have each verdict."""
-        counts = Counter(each.verdict for each in self.records if each.card is card)
+        counts = Counter(each.verdict for each in self.of_network[card.id])
         return [(verdict, counts[verdict]) for verdict in _ORDER if counts[verdict]]
 
 
@@ -111,14 +116,18 @@ def _angle(record: AtlasRecord) -> tuple[float, str, str]:
 
 def _aliases(concepts: list[Concept]) -> dict[str, str]:
     """Concepts with different keys that are the same: each with the name of the plainest."""
-    ordered = sorted(concepts, key=lambda each: (len(each.form), each.id))
-    index = ConceptIndex(ordered)
+    ordered = sorted(concepts, key=lambda each: (len(each.vector), len(each.form), each.id))
     found: dict[str, str] = {}
-    for number, concept in enumerate(ordered):
-        for other, gap in index.nearest(concept.vector, MOST_ALIKE):
-            if other < number and gap < ALIKE and _is_same(concept.form, ordered[other].form):
-                found[concept.id] = found.get(ordered[other].id, ordered[other].id)
-                break
+    for _, group in groupby(ordered, key=lambda each: len(each.vector)):
+        alike = list(group)
+        vectors = np.array([each.vector for each in alike])
+        # A tree within a small reach: comparing all with all would take hours for 10^5.
+        _, near = cKDTree(vectors).query(vectors, k=MOST_ALIKE, distance_upper_bound=ALIKE)
+        for number, others in enumerate(near.tolist()):
+            for other in others:
+                if other < number and _is_same(alike[number].form, alike[other].form):
+                    found[alike[number].id] = found.get(alike[other].id, alike[other].id)
+                    break
     return found
 
 

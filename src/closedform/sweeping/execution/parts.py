@@ -4,6 +4,7 @@ written.
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +110,12 @@ class Parts:
         for batch in [] if table is None else table.to_batches(max_chunksize=ROWS_PER_GROUP):
             yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
 
+    def rows(self, name: str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Keys, and some columns of a file as far as it has them."""
+        table = self.read(name, [KEY, *columns])
+        for batch in [] if table is None else table.to_batches(max_chunksize=ROWS_PER_GROUP):
+            yield from ((row.pop(KEY), row) for row in batch.to_pylist())
+
     def find(self, key: str) -> str | None:
         """The latest record with a key."""
         for name, keys in reversed(self.keys().items()):
@@ -132,11 +139,11 @@ def columns_of(entries: Sequence[Entry]) -> dict[str, list[Any]]:
     """The keys, and what records hold at their top that can be columns, each of one type: numbers,
     words, and nothing.
     """
-    columns: dict[str, list[Any]] = {}
+    columns: defaultdict[str, list[Any]] = defaultdict(lambda: [None] * len(entries))
     for row, (_, text) in enumerate(entries):
         for name, value in json.loads(text).items():
             if name not in (KEY, RECORD) and not isinstance(value, list | dict):
-                columns.setdefault(_cell(name), [None] * len(entries))[row] = _cell(value)
+                columns[_cell(name)][row] = _cell(value)
     named = {name: one_type(columns[name]) for name in sorted(columns)}
     return {KEY: [key for key, _ in entries], **named}
 

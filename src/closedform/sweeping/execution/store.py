@@ -4,7 +4,7 @@ gathered.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -144,20 +144,28 @@ class ResultStore:
         # Loose ones first: what is gathered in between is then seen twice, never not at all.
         return set(self.loose()).union(*self.parts.keys().values())
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Keys and records, each key once, what is damaged left out."""
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Keys and records, each key once, what is damaged left out; of gathered ones only the
+        named numbers and words at their top, if some are named: nothing else is parsed then.
+        """
         seen: set[str] = set()
-        for key, text in self._entries():
-            record = None if key in seen else as_record(text)
-            if record is not None:
+        for key, record in self._latest_first(columns):
+            if key not in seen:
                 seen.add(key)
                 yield key, record
 
-    def _entries(self) -> Iterator[tuple[str, str]]:
-        """The latest first; files are listed when loose ones are read, as in `keys`."""
-        yield from self.loose_entries()
+    def _latest_first(self, columns: Sequence[str] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Parts are listed when loose files have been read, as in `keys`."""
+        for key, text in self.loose_entries():
+            if (record := as_record(text)) is not None:
+                yield key, record
         for name in reversed(self.parts.names()):
-            yield from self.parts.records(name)
+            if columns is not None:
+                yield from self.parts.rows(name, columns)
+                continue
+            for key, text in self.parts.records(name):
+                if (record := as_record(text)) is not None:
+                    yield key, record
 
     def check(self) -> Inventory:
         """Read every loose file and the checksum of every Parquet file, and say what is sound."""

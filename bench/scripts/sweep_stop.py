@@ -1,0 +1,177 @@
+"""What the early stop of a sweep (`Effort(look=0.1)`) loses and what it saves.
+
+Run it: python bench/scripts/sweep_stop.py ROWS.jsonl --seed N [--networks 10] [--costed 8]
+
+Of each network 12 outputs, trained on formulas of the suite `random` with up to four inputs; and
+as many outputs of a network with random weights, a layer without formulas. Every neuron is read as
+in a sweep. Where the stop ends a reading, the neuron is read again without it; elsewhere both are
+the same reading, since effort is counted in evaluations. So an output whose first reading finds a
+formula, or comes too near for a look, is not read any further. A neuron is readable if a reading
+without the stop is not `none`, and lost if the other one is: of outputs that were not read further
+only those count as readable that the first reading has read. Rows are added one by one, so a run
+goes on where it was ended.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import closedform as cf
+from closedform.judge.pool import is_far
+from closedform.sweeping import neuron_task
+from closedform.sweeping.neuron_task import Effort, read_with
+from closedform_bench.formulas.grammar import draw_problems
+from closedform_bench.formulas.problem import Problem
+from closedform_bench.formulas.scoring import is_right
+
+NAMES = ("x1", "x2", "x3", "x4")
+LOW, HIGH = 1.0, 3.0
+OUTPUTS, WIDTH, STEPS, TRAINED, READ = 12, 64, 2000, 8000, 400
+
+
+def problems(seed: int, number: int) -> list[Problem]:
+    """The formulas of a network's outputs."""
+    drawn = draw_problems(20 * OUTPUTS, seed + 1000 * number)
+    ranges = dict.fromkeys(NAMES, (LOW, HIGH))
+    fit = [Problem(each.name, each.truth, ranges) for each in drawn if set(each.names) <= {*NAMES}]
+    points = fit[0].points(1000, np.random.default_rng(0))
+    with np.errstate(all="ignore"):
+        values = [each.formula()(points) for each in fit]
+    return [each for each, v in zip(fit, values, strict=True) if np.isfinite(v).all()][:OUTPUTS]
+
+
+def network(seed: int, chosen: list[Problem]) -> torch.nn.Sequential:
+    """Two hidden layers, trained on the formulas, or as it begins, far from linear."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    linear, kind = torch.nn.Linear, torch.nn.SiLU
+    layers = linear(4, WIDTH), kind(), linear(WIDTH, WIDTH), kind(), linear(WIDTH, OUTPUTS)
+    made = torch.nn.Sequential(*layers)
+    if not chosen:
+        for parameter in made.parameters():
+            parameter.data *= 3
+        return made.double()
+    points = np.random.default_rng(seed).uniform(LOW, HIGH, (TRAINED, len(NAMES)))
+    values = np.stack([each.formula()(points) for each in chosen], axis=1)
+    values = (values - values.mean(axis=0)) / values.std(axis=0)
+    x, y = (torch.tensor(each, dtype=torch.float32) for each in (points, values))
+    optimiser = torch.optim.AdamW(made.parameters(), lr=3e-3, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 6e-3, total_steps=STEPS + 1)
+    for _ in range(STEPS):
+        batch = torch.randint(TRAINED, (256,))
+        optimiser.zero_grad()
+        ((made(x[batch]) - y[batch]) ** 2).mean().backward()
+        optimiser.step()
+        schedule.step()
+    return made.double()
+
+
+def neurons(seed: int, count: int, costed: int) -> Iterator[tuple[str, Any, str, Problem | None]]:
+    """Names, networks, neurons and the formulas behind them."""
+    untrained = network(seed, [])
+    for place in range(costed):
+        yield f"random/{place}", untrained, f"4:{place}", None
+    for number in range(count):
+        chosen = problems(seed, number)
+        trained = network(seed + number, chosen)
+        for place, problem in enumerate(chosen):
+            yield f"{number}/output:{place}", trained, f"4:{place}", problem
+
+
+def read_both(field: cf.GradientField, seed: int, *, is_costed: bool) -> dict[str, Any]:
+    """With the stop and without it, with processor seconds.
+
+    is_costed: whether a reading is finished that the stop does not change.
+    """
+    first = read_with(Effort(evaluations=0), field, seed)[0]
+    if not is_costed and (first.verdict.status != "none" or not is_far(first.floor, field)):
+        return told_of(first, first, is_stopped=False)
+    calls: list[tuple[int, float]] = []
+    ask = neuron_task.interpret_field
+
+    def watched(*args: Any, **options: Any) -> Any:
+        began = time.process_time()
+        found = ask(*args, **options)
+        calls.append((options["budget"].evaluations, time.process_time() - began))
+        return found
+
+    effort = Effort()
+    brief = int(effort.look * effort.evaluations)
+    neuron_task.interpret_field = watched
+    try:
+        stopped = whole = read_with(effort, field, seed)[0]
+        spent = sum(seconds for _, seconds in calls)
+        without = sum(seconds for asked, seconds in calls if asked != brief)
+        is_stopped = calls[-1][0] == brief
+        if is_stopped:
+            calls.clear()
+            whole = read_with(Effort(look=0.0), field, seed)[0]
+            without = sum(seconds for _, seconds in calls)
+    finally:
+        neuron_task.interpret_field = ask
+    return {
+        **told_of(stopped, whole, is_stopped=is_stopped),
+        "seconds_with": round(spent, 2), "seconds_without": round(without, 2),
+    }  # fmt: skip
+
+
+def told_of(stopped: cf.Interpretation, whole: cf.Interpretation, *, is_stopped: bool) -> Any:
+    """Verdicts and the formula of a row."""
+    formula = None if whole.concept is None else str(whole.concept)
+    verdicts = {"with": stopped.verdict.status, "without": whole.verdict.status}
+    return {"is_stopped": is_stopped, **verdicts, "formula": formula}
+
+
+def told(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Counts and costs of neurons."""
+    readable = [row for row in rows if row["without"] != "none"]
+    kinds = ("with", "without")
+    seconds = [sum(row.get(f"seconds_{kind}", 0.0) for row in rows) for kind in kinds]
+    return {
+        "neurons": len(rows), "stopped": sum(row["is_stopped"] for row in rows),
+        "readable": len(readable), "lost": sum(row["with"] == "none" for row in readable),
+        "verified": sum(row["without"] == "verified" for row in readable),
+        "seconds with, without": [round(each, 1) for each in seconds],
+        "share of cost": round(seconds[0] / seconds[1], 3) if seconds[1] else None,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Read what is not read yet, and print counts."""
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    arguments.add_argument("rows", type=Path)
+    arguments.add_argument("--seed", type=int, required=True)
+    arguments.add_argument("--networks", type=int, default=10)
+    arguments.add_argument("--costed", type=int, default=8, help="neurons without formulas")
+    given = arguments.parse_args()
+    known = given.rows.read_text().splitlines() if given.rows.exists() else []
+    rows = {row["name"]: row for row in map(json.loads, known)}
+    points = np.random.default_rng([given.seed, 1]).uniform(LOW, HIGH, (READ, len(NAMES)))
+    for name, model, neuron, problem in neurons(given.seed, given.networks, given.costed):
+        if name in rows:
+            continue
+        field = cf.extract_field(model, points, neuron, names=list(NAMES))
+        row = {"name": name, "truth": problem and problem.truth}
+        row |= read_both(field, 0, is_costed=problem is None)
+        concept = row["formula"] and cf.parse(row["formula"], names=list(NAMES))
+        row["is_right"] = problem and is_right(problem, concept, approximately=True)
+        rows[name] = row
+        with given.rows.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    kinds = {"outputs": "/output", "random weights": "random/"}
+    parts = {
+        kind: told([row for name, row in rows.items() if mark in name])
+        for kind, mark in kinds.items()
+    }
+    right = sum(bool(row["is_right"]) for row in rows.values())
+    print(json.dumps({"seed": given.seed, **parts, "outputs right": right}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

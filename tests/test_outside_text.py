@@ -16,7 +16,7 @@ from closedform.cli.app import app
 from closedform.errors import DamagedFileError, ExpressionError, StorageError
 from closedform.expressions.expression import Expression
 from closedform.networks.model_files import load_inputs
-from closedform.report.fragment import fragment
+from closedform.report.html import fragment
 from closedform.sweeping.execution.store import ResultStore
 
 EVIL = "v\r\nverified: FAKE\x1b]0;t\x07\u202e\u200b"
@@ -285,8 +285,9 @@ def test_doctor_shows_engines_escaped(monkeypatch):
 def test_progress_is_escaped():
     import io
 
-    from closedform.basics.progress import Live, ProgressTable, Snapshot
-    from closedform.sweeping.execution.tally import Tally, counts
+    from closedform.basics.live_progress import Live, ProgressTable
+    from closedform.basics.progress import Snapshot
+    from closedform.sweeping.execution.coordinator import Tally, counts
 
     for kind in (Live, ProgressTable):
         stream = io.StringIO()
@@ -303,8 +304,7 @@ def test_progress_is_escaped():
 
 
 def test_logs_are_escaped(caplog):
-    from closedform.sweeping.execution.coordinator import Coordinator
-    from closedform.sweeping.execution.tally import Tally
+    from closedform.sweeping.execution.coordinator import Coordinator, Tally
     from closedform.sweeping.execution.task import Limits, Task
     from closedform.sweeping.execution.workers import open_workers
 

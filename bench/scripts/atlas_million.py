@@ -26,8 +26,7 @@ import numpy as np
 
 from closedform.canonical.constants import free_constants, with_constants
 from closedform.sweeping.atlas.census import Identity, add_network
-from closedform.sweeping.atlas.concept_book import ConceptBook
-from closedform.sweeping.atlas.concept_index import ConceptIndex
+from closedform.sweeping.atlas.concept_index import ConceptBook, ConceptIndex
 from closedform.sweeping.atlas.finding import find
 from closedform.sweeping.atlas.records import Atlas, NetworkCard
 from closedform.sweeping.atlas.site import build_site

@@ -18,7 +18,7 @@ import closedform as cf
 from closedform.example import load_example
 from closedform.sweeping.atlas.census import Identity, add_network
 from closedform.sweeping.atlas.site import build_site
-from closedform.sweeping.execution.tally import TerminalWatcher
+from closedform.sweeping.execution.coordinator import TerminalWatcher
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.extraction import N_POINTS
 from closedform_bench.paper.shipped import SEED, load_checkpoint

@@ -20,8 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
-from closedform.sweeping.execution.table import read_table
+from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore, read_table
 from closedform.sweeping.execution.task import content_key
 
 MISSING, LOOSE, ONE_BY_ONE = 1000, 5000, 5000

@@ -24,9 +24,8 @@ from typing import Any
 
 import psutil
 
-from closedform.sweeping.execution.coordinator import Coordinator
+from closedform.sweeping.execution.coordinator import Coordinator, Tally
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.tally import Tally
 from closedform.sweeping.execution.task import Limits, Task
 from closedform.sweeping.execution.workers import open_workers
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from closedform.cli import app as application
 from closedform.cli.app import BENCH_COMMANDS, ENTRY_POINT, add_commands
-from closedform.cli.same_command import same
+from closedform.cli.further_commands import same
 from closedform.errors import ClosedformError, MissingDependencyError
 
 

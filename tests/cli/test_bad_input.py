@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.cli import STOPPED, outputs
 from closedform.cli import app as application
-from closedform.cli import outputs
-from closedform.cli.entry import STOPPED
 
 FIELD = ["interpret", "field.npz", "--engine", "terms", "--budget", "5"]
 EXTRACT = ["extract", "net.safetensors", "data.npz", "--builder", "nets:make", "--neuron", "0:0"]

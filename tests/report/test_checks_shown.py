@@ -8,8 +8,7 @@ import pytest
 from closedform.interpretation.storage import load_interpretation
 from closedform.interpretation.verdict import CheckResult
 from closedform.report.figures import CHECK_MARKS
-from closedform.report.fragment import fragment
-from closedform.report.html import render_report
+from closedform.report.html import fragment, render_report
 
 REASON = "There was too little data."
 NOT_MADE = (CheckResult.not_made(REASON),) * 3

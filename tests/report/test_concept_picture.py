@@ -6,8 +6,8 @@ from dataclasses import replace
 import closedform as cf
 from closedform.expressions.parse import parse
 from closedform.interpretation.evidence import ConstantEstimate, InputNeed
-from closedform.report.concept_picture import MOST_SLICES, concept_picture
 from closedform.report.html import render_report
+from closedform.report.svg import MOST_SLICES, concept_picture
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 

@@ -12,8 +12,7 @@ from closedform.expressions.parse import parse
 from closedform.interpretation.evidence import FrontEntry, HypothesisResult
 from closedform.interpretation.verdict import STATUSES, Verdict
 from closedform.report.figures import LOOKS, evidence_rows, hypothesis_sentence
-from closedform.report.fragment import fragment
-from closedform.report.html import render_report, write_report
+from closedform.report.html import fragment, render_report, write_report
 from closedform.report.svg import angles_svg
 
 VOID = {"meta", "link", "input", "img", "br"}

@@ -1,7 +1,6 @@
 from dataclasses import replace
 
-from closedform.report.fragment import fragment
-from closedform.report.html import render_report
+from closedform.report.html import fragment, render_report
 from closedform.searching.decomposition import Combination, Decomposition
 
 INPUTS = tuple(Combination(name, (name,), 0.0, 0.0, 0.0) for name in ("x", "<v>"))

@@ -3,8 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.sweeping.compare import compare_one
-from closedform.sweeping.family import NeuronReading, group
-from closedform.sweeping.family_form import common_form, fit_form
+from closedform.sweeping.family import NeuronReading, common_form, fit_form, group
 
 NAMES = ["n", "a"]
 K = np.geomspace(0.01, 1.0, 15)

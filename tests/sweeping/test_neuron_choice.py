@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from closedform.errors import NeuronError
-from closedform.sweeping.neuron_choice import choose_neurons, layer_width, parse_range
+from closedform.sweeping.sweep import choose_neurons, layer_width, parse_range
 
 torch = pytest.importorskip("torch")
 

@@ -13,15 +13,12 @@ import typer
 from typer.core import TyperGroup
 
 from closedform._version import __version__
-from closedform.cli.answer_commands import interpret, report, verify
+from closedform.cli import STOPPED, STOPPED_LINE
+from closedform.cli.answer_commands import extract, interpret, layers, report, verify
 from closedform.cli.atlas_command import atlas
 from closedform.cli.doctor_command import doctor
-from closedform.cli.entry import STOPPED, STOPPED_LINE
-from closedform.cli.further_commands import conserved, contest, symmetries
-from closedform.cli.network_commands import extract, layers
-from closedform.cli.outputs import BAD_CALL, FAILED, NOT_WRITTEN
-from closedform.cli.same_command import same
-from closedform.cli.shared_options import FormulaCommand
+from closedform.cli.further_commands import conserved, contest, same, symmetries
+from closedform.cli.shared_options import BAD_CALL, FAILED, NOT_WRITTEN, FormulaCommand
 from closedform.cli.sweep_commands import compare, results, sweep
 from closedform.errors import ClosedformError, MissingDependencyError, shown
 

@@ -82,8 +82,8 @@ def add(
     from closedform.networks.model_files import load_inputs, load_network
     from closedform.sweeping.atlas.census import Identity, add_network
     from closedform.sweeping.atlas.records import Atlas
+    from closedform.sweeping.execution.coordinator import TerminalWatcher
     from closedform.sweeping.execution.store import ResultStore
-    from closedform.sweeping.execution.tally import TerminalWatcher
     from closedform.sweeping.neuron_task import Effort
 
     executor = executor_of(scheduler, processes)

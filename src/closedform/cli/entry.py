@@ -5,11 +5,7 @@ import signal
 import sys
 from typing import NoReturn
 
-STOPPED = 130
-"""Exit code after Ctrl-C, as shells have it."""
-
-STOPPED_LINE = "\nclosedform: stopped.\n"
-"""What Ctrl-C leaves; the line of progress, if there is one, ends before it."""
+from closedform.cli import STOPPED, STOPPED_LINE
 
 
 def main() -> None:

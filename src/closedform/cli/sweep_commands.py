@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from closedform.basics.files import replacing
-from closedform.cli.outputs import TABLE, check_outputs, deliver
 from closedform.cli.shared_options import (
+    TABLE,
     AsJson,
     Builder,
     Constraints,
@@ -26,6 +26,8 @@ from closedform.cli.shared_options import (
     TangentKind,
     TermEvaluations,
     Trust,
+    check_outputs,
+    deliver,
     executor_of,
     split_names,
 )
@@ -93,10 +95,10 @@ def sweep(
       closedform sweep net.onnx data.npz --layer encoder.2 --store results
     """
     from closedform.networks.model_files import load_inputs, load_network
-    from closedform.sweeping.execution.tally import TerminalWatcher
+    from closedform.sweeping.execution.coordinator import TerminalWatcher
     from closedform.sweeping.execution.task import Limits
-    from closedform.sweeping.neuron_choice import parse_range
     from closedform.sweeping.neuron_task import Effort
+    from closedform.sweeping.sweep import parse_range
     from closedform.sweeping.sweep import sweep as run
 
     executor = executor_of(scheduler, processes)

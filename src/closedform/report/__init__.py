@@ -1,9 +1,9 @@
 """Reports: pictures, page and notebook display of an answer.
 
-In comes an answer, out come a page without scripts (`html`), matplotlib's axes (`plots`) or what a
-notebook shows (`fragment`). Importing this room gives answers these abilities. Start with `html`.
+In comes an answer, out come a page without scripts and what a notebook shows (`html`), or
+matplotlib's axes (`plots`). Importing this room gives answers these abilities. Start with `html`.
 """
 
-from closedform.report import fragment, html, plots
+from closedform.report import html, plots
 
-__all__ = ["fragment", "html", "plots"]
+__all__ = ["html", "plots"]

@@ -12,8 +12,7 @@ from closedform.basics.keywords import KeywordError
 from closedform.errors import shown
 from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.family import NeuronReading, holds
-from closedform.sweeping.family_form import common_form, fit_form
+from closedform.sweeping.family import NeuronReading, common_form, fit_form, holds
 from closedform.sweeping.sweep import sweep
 from closedform.sweeping.sweep_result import Sweep, stored_readings
 

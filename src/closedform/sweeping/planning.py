@@ -10,9 +10,8 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
-from closedform.sweeping.execution.coordinator import FAILED
+from closedform.sweeping.execution.coordinator import FAILED, Tally
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.tally import Tally
 from closedform.sweeping.execution.task import KEY_BYTES, Task, TaskOutcome, content_key
 from closedform.sweeping.layer_extraction import BLOCK, FieldReference, LayerExtraction
 from closedform.sweeping.likeness import Likenesses

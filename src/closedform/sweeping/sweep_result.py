@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from closedform.arrays import FloatArray
 from closedform.errors import StorageError
 from closedform.judge.rules import MATERIAL_DEGREES
-from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.table import read_table
+from closedform.sweeping.execution.store import ResultStore, read_table
 
 if TYPE_CHECKING:
     import pandas

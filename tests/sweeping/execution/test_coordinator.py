@@ -14,10 +14,9 @@ from multiprocessing import get_context
 import psutil
 import pytest
 
-from closedform.sweeping.execution.coordinator import Coordinator
+from closedform.sweeping.execution.coordinator import Coordinator, Tally
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.supervisor import end_children
-from closedform.sweeping.execution.tally import Tally
 from closedform.sweeping.execution.task import Limits, Task
 from closedform.sweeping.execution.workers import (
     ExecutorWorkers,
@@ -190,7 +189,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from closedform.sweeping.execution.coordinator import Coordinator
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.tally import Tally
+from closedform.sweeping.execution.coordinator import Tally
 from closedform.sweeping.execution.task import Limits, Task
 from closedform.sweeping.execution.workers import open_workers
 

@@ -25,7 +25,7 @@ import ray
 
 from closedform.sweeping.execution.coordinator import Coordinator
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.tally import Tally
+from closedform.sweeping.execution.coordinator import Tally
 from closedform.sweeping.execution.task import Limits, Task
 from closedform.sweeping.execution.workers import WorkersLostError, open_workers
 

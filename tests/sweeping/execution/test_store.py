@@ -11,8 +11,7 @@ import pytest
 
 from closedform.errors import StorageError
 from closedform.sweeping.execution import store as module
-from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.table import read_table
+from closedform.sweeping.execution.store import ResultStore, read_table
 
 RECORD = {
     "verdict": "verified",

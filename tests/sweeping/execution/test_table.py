@@ -1,8 +1,7 @@
 import pytest
 
 from closedform.errors import StorageError
-from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.table import read_table
+from closedform.sweeping.execution.store import ResultStore, read_table
 
 ROWS = {
     "a": {"verdict": "verified", "complexity": 5, "score": 0.25, "is_new": True, "more": [1]},

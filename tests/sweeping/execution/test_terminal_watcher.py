@@ -1,6 +1,6 @@
 import io
 
-from closedform.sweeping.execution.tally import Tally, TerminalWatcher, counts
+from closedform.sweeping.execution.coordinator import Tally, TerminalWatcher, counts
 
 
 class Terminal(io.StringIO):

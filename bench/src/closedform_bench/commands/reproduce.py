@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from closedform.cli.outputs import deliver
+from closedform.cli.shared_options import deliver
 from closedform.errors import shown
 
 if TYPE_CHECKING:

@@ -149,12 +149,12 @@ class Symmetries:
 
     def plot_flow(self, generator: int = 0, *, ax: Any = None) -> Any:
         """Draw the flow of a generator, for two inputs; returns the Axes."""
-        from closedform.report.flow_pictures import plot_flow
+        from closedform.report.plots import plot_flow
 
         return plot_flow(self, generator, ax=ax)
 
     def _repr_html_(self) -> str:
-        from closedform.report.flow_pictures import symmetries_html
+        from closedform.report.plots import symmetries_html
 
         return symmetries_html(self)
 

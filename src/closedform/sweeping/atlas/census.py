@@ -15,8 +15,8 @@ from closedform.networks.model_files import torch_network
 from closedform.networks.untrained import untrained_twin
 from closedform.sweeping.atlas.probe_points import MOST_INPUTS
 from closedform.sweeping.atlas.records import NetworkCard
+from closedform.sweeping.execution.coordinator import Watcher
 from closedform.sweeping.execution.store import ResultStore
-from closedform.sweeping.execution.tally import Watcher
 from closedform.sweeping.execution.task import Limits
 from closedform.sweeping.layer_extraction import load_inputs
 from closedform.sweeping.neuron_task import Effort

@@ -12,8 +12,7 @@ from typing import Any
 from closedform.basics import limits
 from closedform.errors import StorageError
 from closedform.interpretation.verdict import STATUSES
-from closedform.sweeping.atlas.concept_book import ConceptBook
-from closedform.sweeping.atlas.concept_index import Concept
+from closedform.sweeping.atlas.concept_index import Concept, ConceptBook
 from closedform.sweeping.execution.shared_folder import SharedFolder
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.execution.task import content_key

@@ -1,5 +1,5 @@
 // Search by formula without a server: parse, fingerprint, load the shards that can hold it, compare.
-// The same numbers as closedform.sweeping.atlas computes: probe_points.py and input_profile.py.
+// The same numbers as closedform.sweeping.atlas computes: probe_points.py.
 "use strict";
 const PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 const SPANS = [3, 30, 1e3, 1e6];

@@ -1,5 +1,5 @@
-"""``closedform layers``, ``extract``, ``interpret``, ``verify`` and ``report``: from a network to an
-answer and its page.
+"""``closedform layers``, ``extract``, ``interpret``, ``verify`` and ``report``: from a network to
+an answer and its page.
 """
 
 import json

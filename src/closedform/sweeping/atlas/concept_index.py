@@ -1,5 +1,5 @@
-"""The concepts of an atlas: each formula with its key and fingerprint, computed once and kept beside
-the results, and an index of them that is searched in memory or, in shards, by a browser.
+"""The concepts of an atlas: each formula with its key and fingerprint, computed once and kept
+beside the results, and an index of them that is searched in memory or, in shards, by a browser.
 """
 
 import io

@@ -3,9 +3,11 @@
 import json
 import re
 from pathlib import Path
+from shutil import which
 
 import numpy as np
 import pytest
+from playwright.sync_api import ViewportSize, sync_playwright
 
 import closedform as cf
 from closedform.sweeping.atlas.census import Identity, add_network
@@ -109,6 +111,30 @@ def test_the_table_has_every_neuron(site: Path) -> None:
     assert table["neuron"].tolist() == ["output:0", "output:1", "output:2"]
     assert table["verdict"].tolist()[2] == "none"
     assert table["concept_id"].notna().tolist() == [True, True, False]
+
+
+def test_a_browser_without_a_network_finds_a_formula(site: Path) -> None:
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    said: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=which("chromium"), args=flags)
+        for width in (1280, 390):
+            size: ViewportSize = {"width": width, "height": 900}
+            page = browser.new_context(offline=True, viewport=size).new_page()
+            page.on("request", lambda request: said.append(request.url))
+            page.on("console", lambda message: said.append(message.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            for file in sorted(site.rglob("*.html")):
+                page.goto(file.as_uri())
+                wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert wide <= 0, (file, width)
+            page.goto((site / "index.html").as_uri())
+            page.fill("#formula", "log(b) + 2*log(c)")
+            page.click("button")
+            page.wait_for_selector(".found")
+            assert page.inner_text("#answer").startswith("The same concept\nm*v**2")
+        browser.close()
+    assert all(each.startswith(("file:", "data:")) for each in said), said
 
 
 def test_shards_are_cut_by_inputs_and_place() -> None:

@@ -285,8 +285,7 @@ def test_doctor_shows_engines_escaped(monkeypatch):
 def test_progress_is_escaped():
     import io
 
-    from closedform.basics.live_progress import Live, ProgressTable
-    from closedform.basics.progress import Snapshot
+    from closedform.basics.progress import Live, ProgressTable, Snapshot
     from closedform.sweeping.execution.coordinator import Tally, counts
 
     for kind in (Live, ProgressTable):

@@ -58,7 +58,7 @@ def same(
       closedform same "x" "1/x" --domain 0.1:2
       closedform same "A12*A21" "A12**2" --where "A12 + A21 = 0"
     """
-    from closedform.canonical.equivalence.same_concept import same_concept
+    from closedform.canonical.same_concept import same_concept
 
     answer = same_concept(
         first, second, split_names(names), constraints=where or (), domain=read_domain(domain)

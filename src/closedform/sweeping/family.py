@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import fitted_positions, skeleton
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import fitted_positions, skeleton
 from closedform.expressions.printing import to_text
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Tree, apply, constant

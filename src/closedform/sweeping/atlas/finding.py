@@ -13,10 +13,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from closedform.arrays import FloatArray
-from closedform.canonical.equivalence.same_concept import same_concept
+from closedform.canonical.same_concept import same_concept
 from closedform.errors import DomainError
+from closedform.expressions.complexity import constant_values
 from closedform.expressions.expression import Expression
-from closedform.expressions.fitted_constants import constant_values
 from closedform.expressions.parse import parse
 from closedform.field.alignment.comparison import prepare
 from closedform.field.alignment.refit import Tapes

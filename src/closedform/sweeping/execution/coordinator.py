@@ -12,8 +12,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
-from closedform.basics.live_progress import Live, duration
-from closedform.basics.progress import Snapshot
+from closedform.basics.progress import Live, Snapshot, duration
 from closedform.errors import StorageError, shown
 from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
 from closedform.sweeping.execution.task import Limits, Task, TaskOutcome

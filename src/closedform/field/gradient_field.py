@@ -211,6 +211,22 @@ class GradientField:
             slopes=None if values is None else frozen(slopes),
         )
 
+    @property
+    def steepness(self) -> FloatArray:
+        """How much each point's value counts, shape (n_points,): the slope of the network's own
+        latent, the same for all formulas, so that saturated points do not vote. Sums to 1.
+        """
+        slopes = np.ones((self.n_points, 1)) if self.slopes is None else self.slopes
+        steep = np.where(self.weights > 0, slopes.mean(axis=1), 0.0)
+        # A few points where a latent jumps must not be all that is heard.
+        steep = np.minimum(steep, 3 * steep[self.weights > 0].mean())
+        return steep / steep.sum()
+
+    @property
+    def has_values(self) -> bool:
+        """Whether values of the one concept are known."""
+        return self.latents is not None and self.rank == 1
+
     @classmethod
     @checked_keywords
     def from_flow(

@@ -72,13 +72,10 @@ class Witnesses:
         """The witnesses of all points of a field; latents in the spreads that they have at the
         points of others, if given, so that a phi from there serves here.
         """
-        known = field.latents is not None and field.rank == 1
-        latents = field.latents if known and field.latents is not None else field.points[:, :0]
-        slopes = field.slopes if field.slopes is not None else np.ones((field.n_points, 1))
-        steepness = np.where(field.weights > 0, slopes.mean(axis=1), 0.0)
-        # A few points where a latent jumps must not be all that is heard.
-        steepness = np.minimum(steepness, 3 * steepness[field.weights > 0].mean())
-        steepness = steepness / steepness.sum()
+        latents = field.points[:, :0]
+        if field.has_values and field.latents is not None:
+            latents = field.latents
+        steepness = field.steepness
         held = np.zeros(field.n_points) if field.held is None else field.held
         if like is None:
             centre = steepness @ latents

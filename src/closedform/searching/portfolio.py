@@ -30,6 +30,7 @@ from closedform.searching.structure_search.structure_engine import StructureSear
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
 from closedform.searching.terms.term_engine import TermSearch
 from closedform.searching.tolerances import RESOLVED
+from closedform.searching.value_sums import ValueSums
 
 _logger = logging.getLogger(__name__)
 
@@ -70,6 +71,10 @@ class Portfolio:
         sees no structure.
     beside : float
         Share for sums of terms where it has found a formula as good as a network's bias.
+    values : ValueSums or None
+        Sums that the latent's values propose, where they are known; None leaves them out.
+    heard : float
+        Share for them.
 
     Examples
     --------
@@ -88,6 +93,8 @@ class Portfolio:
     look: float = 0.03
     structured: float = 0.95
     beside: float = 0.2
+    values: ValueSums | None = field(default_factory=ValueSums)
+    heard: float = 0.25
 
     @property
     def name(self) -> str:
@@ -121,6 +128,8 @@ class Portfolio:
         return run.result(f"pyoperon cannot be used here ({missing}); the term search ran alone")
 
     def _search(self, run: JointRun, *, can_evolve: bool) -> None:
+        if self.values is not None and run.field.has_values and run.field.held is None:
+            run.ask(self.values, run.clock.budget.share(self.heard))
         if self.structure is not None and (
             self._search_short_sums(run) or self._search_by_structure(run, self.structure)
         ):

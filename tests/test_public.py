@@ -1,6 +1,6 @@
+import os
 import subprocess
 import sys
-import time
 
 import closedform as cf
 
@@ -79,10 +79,10 @@ def test_import_is_light():
 
 
 def test_import_is_quick():
-    code = "import closedform"
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 1.0
+    # Seconds of the processor: the clock would measure who else is on the machine.
+    seconds = []
+    for _ in range(2):  # the first may compile
+        before = sum(os.times()[2:4])
+        subprocess.run([sys.executable, "-c", "import closedform"], check=True)
+        seconds.append(sum(os.times()[2:4]) - before)
+    assert min(seconds) < 1.0

@@ -304,13 +304,14 @@ def killed_at_any_moment(kind: Kind, folder: Path) -> None:
     began = time.perf_counter()
     kind.write(folder, OLD)
     usual = time.perf_counter() - began
+    rng = random.Random(0)
     for _ in range(ROUNDS):
         process = os.fork()
         if process == 0:
             while True:
                 for version in (NEW, OLD):
                     kind.write(folder, version)
-        time.sleep(random.uniform(0.5, 3.0) * usual)
+        time.sleep(rng.uniform(0.5, 3.0) * usual)
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         assert kind.read(folder) in (OLD, NEW)

@@ -18,6 +18,7 @@ from closedform.expressions.operator_entry import FIRST_CODE, MOST_CODES, forget
 from closedform.expressions.operators import CODES, OPERATORS
 from closedform.expressions.tape import compile_tapes
 from closedform.report.mathml import mathml_terms
+from closedform.searching.budget import processor_seconds
 from closedform.searching.evolution.operon import is_available, usable_operators
 
 POINTS = np.random.default_rng(0).uniform(-2, 2, (400, 2))
@@ -85,15 +86,16 @@ def test_an_operator_is_found_in_a_field_within_five_seconds_of_its_definition()
     cf.interpret_field(
         field_of("x**2 + y"), budget=5, rng=0, progress=False
     )  # compiles what every search needs
-    start = time.perf_counter()
+    start = time.process_time()
     operator = cf.Operator("softplus", "log(1 + exp(a))")
     space = cf.SearchSpace(operators=["add", "mul", operator])
-    answer = cf.interpret_field(
-        field_of("x**2 + softplus(y)"), space=space, budget=5, rng=0, progress=False
-    )
+    with processor_seconds():
+        answer = cf.interpret_field(
+            field_of("x**2 + softplus(y)"), space=space, budget=5, rng=0, progress=False
+        )
     assert str(answer.concept) == "x**2 + softplus(y)"
     assert answer.verdict.status == "verified"
-    assert time.perf_counter() - start < 15  # 2.8 s on a machine of its own
+    assert time.process_time() - start < 15
 
 
 def test_terms_find_functions_of_two_inputs(blend):

@@ -19,7 +19,7 @@ def _compiled():
     cf.interpret_field(cf.GradientField.from_arrays(points, 2 * points), budget=1, rng=0)
 
 
-@pytest.mark.parametrize("n_inputs", [60, 200, 500])
+@pytest.mark.parametrize("n_inputs", [60, 500])
 def test_a_field_of_many_inputs_keeps_its_budget(n_inputs):
     points = np.random.default_rng(0).uniform(-1, 1, (1000, n_inputs))
     field = cf.GradientField.from_arrays(points, 2 * points)

@@ -7,7 +7,7 @@ from closedform.testing import EngineContract
 
 
 class TestTerms(EngineContract):
-    evaluations = 300
+    evaluations = 100
 
     @pytest.fixture
     def engine(self):
@@ -22,7 +22,7 @@ class TestEvolution(EngineContract):
 
 
 class TestPortfolio(EngineContract):
-    evaluations = 3000
+    evaluations = 900
 
     @pytest.fixture
     def engine(self):
@@ -30,7 +30,7 @@ class TestPortfolio(EngineContract):
 
 
 class TestStructure(EngineContract):
-    evaluations = 2000
+    evaluations = 600
 
     @pytest.fixture
     def engine(self):

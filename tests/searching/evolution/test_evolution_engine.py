@@ -10,7 +10,7 @@ import closedform as cf
 from closedform.basics.progress import Silent
 from closedform.field.alignment.misalignment import point_misalignment
 from closedform.field.gradient_field import GradientField
-from closedform.searching.budget import Budget, processor_seconds
+from closedform.searching.budget import Budget
 from closedform.searching.engine import Engine
 from closedform.searching.evolution.evolution_engine import Evolution, choose_units
 from closedform.searching.space import SearchSpace
@@ -112,26 +112,16 @@ def test_several_latents_and_a_tangent_space():
 def test_the_same_seed_gives_the_same_front():
     field = make_field("x*v + exp(x)", noise=0.02)
     engine = Evolution(population=150, islands=2)
-    first = run(field, engine=engine, evaluations=12_000)
-    second = run(field, engine=pickle.loads(pickle.dumps(engine)), evaluations=12_000)
+    first = run(field, engine=engine, evaluations=4000)
+    second = run(field, engine=pickle.loads(pickle.dumps(engine)), evaluations=4000)
     assert lines(first) == lines(second)
-    assert lines(first) != lines(run(field, engine=engine, evaluations=12_000, seed=1))
+    assert lines(first) != lines(run(field, engine=engine, evaluations=4000, seed=1))
 
 
 def test_an_evaluation_budget_is_kept():
     result = run(make_field("x*v + exp(x)", noise=0.1), evaluations=3210)
     assert result.status == "evaluations"
     assert 3210 <= result.statistics["evaluations"] < 3210 + 50
-
-
-def test_a_time_budget_is_kept():
-    field = make_field("x*v + exp(x)", noise=0.1)
-    run(field, evaluations=500)
-    with processor_seconds():
-        start = time.process_time()
-        result = run(field, seconds=0.5)
-    assert result.status == "time"
-    assert time.process_time() - start < 2.0
 
 
 def test_a_target_ends_the_search():
@@ -203,7 +193,7 @@ def test_progress_is_told():
         def close(self):
             seen.append("closed")
 
-    run(make_field("x*v + exp(x)", noise=0.1), seconds=1.0, progress=Recorder())
+    run(make_field("x*v + exp(x)", noise=0.1), evaluations=8000, progress=Recorder())
     assert seen[-1] == "closed"
     assert any(snapshot.details and snapshot.rate > 0 for snapshot in seen[:-1])
 

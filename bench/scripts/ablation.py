@@ -9,8 +9,9 @@ takes. `without` reads those cases again with the mechanism switched off: all th
 verified, and the first few of the others, in which it could only hinder. A mechanism that gives
 nothing in a case costs time there and nothing else. Finished readings are kept in --out, so that an
 interrupted run goes on where it was. Mechanisms joined by + are switched off together; those that
-the ablation removed are in the rows of bench/measurements/ablation, not here. With
-``--unsolved rows.jsonl --budget 15`` only what is unsolved there is read, and for longer.
+the ablation removed are in the rows of bench/measurements/ablation, not here. Every kind of merge
+in `KINDS` is one, by its name. With ``--unsolved rows.jsonl --budget 15`` only what is unsolved
+there is read, and for longer.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,8 @@ from closedform.searching.budget import processor_seconds
 from closedform.searching.engine import SearchResult
 from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Front
+from closedform.searching.structure_search.kinds import KINDS
+from closedform.searching.structure_search.quantities import State
 from closedform_bench.formulas.problem import Problem
 from closedform_bench.formulas.suite import FormulaPlan
 from closedform_bench.invariants.bench_task import BenchTask
@@ -66,8 +69,7 @@ sums of several functions of one input each, from 1 to 10."""
 
 S = "closedform.searching."
 RUN = S + "structure_search.structure_run:"
-BEAM = S + "structure_search.decomposition_beam:"
-FINDER = S + "structure_search.merge_finder:MergeFinder."
+KIND = "kind of merge: "
 PORTFOLIO = S + "portfolio:"
 TERMS = S + "terms.term_run:"
 POOL = "closedform.judge.pool:"
@@ -110,19 +112,14 @@ def not_evolution(original: Stub, run: Any, engine: Any, *others: Any, **keyword
     return [] if isinstance(engine, Evolution) else original(run, engine, *others, **keywords)
 
 
-def not_wider(original: Stub, finder: Any, state: Any, places: Any, wider: bool) -> Any:
-    """Pairs of forms without constants inside."""
-    return [] if wider else original(finder, state, places, wider)
-
-
 def up_to_bias(original: Stub, portfolio: Any, run: Any, *others: Any) -> bool:
     """Nothing more after a formula as good as what seems a network's bias."""
     return original(portfolio, run, *others) or portfolio._is_solved_up_to_bias(run)
 
 
-def all_inputs(original: Stub, run: Any) -> list[int]:
+def all_inputs(original: Stub, data: Any, level: float) -> list[int]:
     """No input is left out."""
-    return list(range(run.data.points.shape[1]))
+    return list(range(data.points.shape[1]))
 
 
 def has_some(arguments: tuple[Any, ...], result: Any) -> bool:
@@ -130,14 +127,9 @@ def has_some(arguments: tuple[Any, ...], result: Any) -> bool:
     return result is not None and (not hasattr(result, "__len__") or len(result) > 0)
 
 
-def is_good(arguments: tuple[Any, ...], result: Any) -> bool:
-    """Whether a finder has merges that lose nothing."""
-    return any(merge.loss < arguments[0].level for merge in result)
-
-
-def is_wide(arguments: tuple[Any, ...], result: Any) -> bool:
-    """The same with constants inside."""
-    return arguments[-1] and is_good(arguments, result)
+def gives_good(arguments: tuple[Any, ...], result: Any) -> bool:
+    """Whether a kind finds merges that lose nothing, or states."""
+    return any(one.loss < arguments[0].level or isinstance(one, State) for one in result)
 
 
 def is_true(arguments: tuple[Any, ...], result: Any) -> bool:
@@ -162,7 +154,7 @@ def asks_evolution(arguments: tuple[Any, ...], result: Any) -> bool:
 
 def leaves_out(arguments: tuple[Any, ...], result: Any) -> bool:
     """Whether inputs seem not to matter."""
-    return len(result) < arguments[0].data.points.shape[1]
+    return len(result) < arguments[0].points.shape[1]
 
 
 def is_up_to_bias(arguments: tuple[Any, ...], result: Any) -> bool:
@@ -194,15 +186,11 @@ MECHANISMS = {
         PORTFOLIO + "Portfolio._search_by_structure", up_to_bias, is_up_to_bias
     ),
     "first shots": one(RUN + "first_shots"),
-    "conditional": one(BEAM + "find_conditional"),
-    "similarity": one(BEAM + "similarities"),
-    "quotients": one(RUN + "quotients"),
+    **{name: Mechanism((KIND + name,), nothing, gives_good) for name in KINDS},
+    "quotients of what is left": one(RUN + "quotients"),
     "interferences": one(RUN + "interferences"),
-    "constants inside": one(FINDER + "of_pair", not_wider, is_wide),
-    "profiles": one(FINDER + "profiles", nothing, is_good),
-    "doubles": one(FINDER + "doubles", nothing, is_good),
-    "lossy merges": one(BEAM + "DecompositionBeam.children"),
-    "inputs left out": one(RUN + "StructureRun._used", all_inputs, leaves_out),
+    "lossy merges": one(S + "structure_search.decomposition_beam:DecompositionBeam.children"),
+    "inputs left out": one(RUN + "inputs_that_matter", all_inputs, leaves_out),
     "terms of a state": one(RUN + "StructureRun._read_whole", none, has_run),
     "terms of pairs": one(RUN + "StructureRun._read_parts", none, has_run),
     "exact answer beside a bias": one(RUN + "StructureRun._read_exactly", none, has_run),
@@ -276,6 +264,11 @@ def patched(names: Sequence[str], make: Callable[[Mechanism, Stub, str], Stub]) 
     with ExitStack() as stack:
         for name in names:
             for path in MECHANISMS[name].paths:
+                if path.startswith(KIND):
+                    kind = KINDS[path.removeprefix(KIND)]
+                    new = replace(kind, find=make(MECHANISMS[name], kind.find, name))
+                    stack.enter_context(patch.dict(KINDS, {path.removeprefix(KIND): new}))
+                    continue
                 module, _, attribute = path.partition(":")
                 owner: Any = import_module(module)
                 *classes, last = attribute.split(".")

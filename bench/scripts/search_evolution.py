@@ -26,10 +26,9 @@ from closedform.basics.progress import Silent
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget, Clock
-from closedform.searching.engine import SearchResult
+from closedform.searching.engine import SearchResult, get_engine
 from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Candidate, Front
-from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace
 from closedform_bench.speed.evolution_part import throughput as against_kernel
 

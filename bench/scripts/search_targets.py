@@ -30,9 +30,8 @@ from closedform.expressions.parse import parse
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget, processor_seconds
-from closedform.searching.engine import Engine
+from closedform.searching.engine import Engine, get_engine
 from closedform.searching.front import Candidate, Front
-from closedform.searching.registry import get_engine
 from closedform.searching.space import SearchSpace
 
 Sampler = Callable[[np.random.Generator, int, int], np.ndarray]

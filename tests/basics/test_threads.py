@@ -4,7 +4,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import closedform as cf
 from closedform.basics.threads import single_threaded
-from closedform.searching.registry import get_engine
+from closedform.searching.engine import get_engine
 
 
 def blas_threads():

@@ -8,7 +8,7 @@ from closedform.basics.progress import Snapshot
 from closedform.errors import ChoiceError, StorageError
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
-from closedform.searching.registry import get_engine
+from closedform.searching.engine import get_engine
 
 BUDGET = Budget(evaluations=1200)
 

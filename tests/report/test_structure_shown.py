@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from closedform.report.html import fragment, render_report
-from closedform.searching.decomposition import Combination, Decomposition
+from closedform.searching.engine import Combination, Decomposition
 
 INPUTS = tuple(Combination(name, (name,), 0.0, 0.0, 0.0) for name in ("x", "<v>"))
 STRUCTURE = Decomposition(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from closedform.searching.registry import get_engine
+from closedform.searching.engine import get_engine
 from closedform.testing import EngineContract
 
 

@@ -20,8 +20,7 @@ from closedform.searching.engine import SearchResult
 from closedform.searching.evolution import operon
 from closedform.searching.evolution.evolution_engine import Evolution
 from closedform.searching.front import Candidate, Front
-from closedform.searching.joint_run import Bar
-from closedform.searching.portfolio import Portfolio
+from closedform.searching.portfolio import Bar, Portfolio
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.structure_engine import StructureSearch
 from closedform.searching.terms.term_engine import TermSearch

@@ -9,9 +9,8 @@ from closedform.basics.keywords import KeywordError
 from closedform.errors import BudgetError, EngineError, SpaceError
 from closedform.expressions.complexity import Costs
 from closedform.searching.budget import Budget, as_budget
-from closedform.searching.engine import Engine
+from closedform.searching.engine import _OWN, ENTRY_POINT, Engine, engine_names, get_engine
 from closedform.searching.front import Candidate, Front
-from closedform.searching.registry import _OWN, ENTRY_POINT, engine_names, get_engine
 from closedform.searching.space import SearchSpace
 
 

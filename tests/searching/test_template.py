@@ -5,7 +5,7 @@ import closedform as cf
 from closedform.basics.progress import Silent
 from closedform.errors import SpaceError
 from closedform.searching.budget import Budget
-from closedform.searching.registry import get_engine
+from closedform.searching.engine import get_engine
 from closedform.searching.space import SearchSpace
 from closedform.searching.template import read_template
 from closedform.testing import KnownField

@@ -9,7 +9,7 @@ from closedform.basics.progress import Silent
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult
 from closedform.searching.front import Candidate, Front
-from closedform.searching.unit_passes import search_with_units
+from closedform.searching.search_stage import search_with_units
 
 NAMES = ["x", "v"]
 

@@ -67,7 +67,7 @@ def doctor(
     )
     for name in PACKAGES:
         typer.echo(f"  {name:<14} {_version(name)}")
-    from closedform.searching.registry import engine_names
+    from closedform.searching.engine import engine_names
 
     typer.echo(f"engines: {', '.join(map(shown, engine_names()))}")
     found, compiling, seconds = _self_test()

@@ -41,7 +41,7 @@ from closedform.interpretation.several import (
     agreement,
 )
 from closedform.interpretation.verdict import Verdict
-from closedform.searching.decomposition import Decomposition
+from closedform.searching.engine import Decomposition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -36,7 +36,7 @@ from closedform.judge.thresholds import Thresholds
 from closedform.judge.told_forms import Told, told_forms
 from closedform.judge.within_errors import compare_within_errors, estimate_constants
 from closedform.judge.witnesses import Witnesses
-from closedform.searching.decomposition import Decomposition
+from closedform.searching.engine import Decomposition
 
 N_ARROWS, N_ANGLES = 150, 400
 """Directions and angles that an answer keeps for its pictures."""

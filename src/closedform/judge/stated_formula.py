@@ -6,7 +6,7 @@ from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
-from closedform.searching.unit_passes import require_possible
+from closedform.searching.search_stage import require_possible
 
 
 def as_formula(

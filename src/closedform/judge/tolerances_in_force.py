@@ -7,7 +7,7 @@ from pkgutil import iter_modules
 from closedform.judge.evidence import weighing
 from closedform.judge.thresholds import Thresholds
 
-ROOMS = ("expressions", "field", "networks", "field.alignment", "canonical", "searching")
+ROOMS = ("expressions", "field", "networks", "field.alignment", "canonical")
 """Those that keep their numbers in a module ``tolerances``."""
 
 OPEN_ROOMS = ("judge.neighbours", "judge")
@@ -26,6 +26,7 @@ def tolerances_in_force() -> dict[str, float]:
     found: dict[str, float] = {}
     for room in ROOMS:
         found |= _numbers_in(room, f"closedform.{room}.tolerances")
+    found |= _numbers_in("searching", "closedform.searching.structure_search.loss_tolerances")
     for room in OPEN_ROOMS:
         found |= numbers_of(room)
     fitted = {"with_values": weighing(has_values=True), "without": weighing(has_values=False)}

@@ -35,9 +35,8 @@ from closedform.judge.thresholds import Thresholds, as_thresholds
 from closedform.judge.tolerances_in_force import tolerances_in_force
 from closedform.judge.witnesses import Witnesses
 from closedform.searching.budget import Budget, as_budget
-from closedform.searching.compilation import compile_engines
-from closedform.searching.engine import Engine
-from closedform.searching.registry import get_engine
+from closedform.searching.engine import Engine, get_engine
+from closedform.searching.portfolio import compile_engines
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
 from closedform.searching.space import SearchSpace, as_space
 

@@ -46,8 +46,8 @@ from closedform.reading.several_latents import read_latents
 from closedform.reading.symmetries.finding import symmetries
 from closedform.reading.symmetries.found_symmetries import Symmetries
 from closedform.searching.budget import Budget, as_budget
-from closedform.searching.compilation import compile_engines
 from closedform.searching.engine import Engine, SearchResult
+from closedform.searching.portfolio import compile_engines
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace, as_space
 from closedform.searching.structure_search.merges import compile_structure

@@ -19,8 +19,7 @@ from closedform.judge.checks import Check, all_checks
 from closedform.judge.rules import Rule, RuleLike, as_rule
 from closedform.judge.thresholds import Thresholds, as_thresholds
 from closedform.searching.budget import LEAST, Budget, Clock
-from closedform.searching.engine import Engine
-from closedform.searching.registry import get_engine
+from closedform.searching.engine import Engine, get_engine
 from closedform.searching.space import SearchSpace, as_space
 
 SEARCH_SHARE, JUDGING_SHARE = 0.6, 0.1

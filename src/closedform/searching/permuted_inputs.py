@@ -18,14 +18,6 @@ def permute_inputs(formula: Expression) -> list[Expression]:
     """The formula with its inputs in other places, each function's spelling once, without the
     formula itself.
 
-    Parameters
-    ----------
-    formula : Expression
-
-    Returns
-    -------
-    list of Expression
-
     Examples
     --------
     >>> import closedform as cf

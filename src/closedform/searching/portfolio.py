@@ -7,29 +7,33 @@ known terms; evolution finds what no library holds, and starts from what the ter
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from closedform.basics.progress import Progress
+from closedform.basics.progress import Progress, Snapshot
 from closedform.basics.threads import single_threaded
 from closedform.errors import shown
+from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import signed_terms
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
-from closedform.searching.budget import Budget
-from closedform.searching.compilation import compile_engines
-from closedform.searching.engine import SearchResult
+from closedform.searching.budget import Budget, Clock
+from closedform.searching.engine import Engine, SearchResult, Status
 from closedform.searching.evolution import operon
-from closedform.searching.evolution.evolution_engine import Evolution
-from closedform.searching.joint_run import JointRun
+from closedform.searching.evolution.evolution_engine import Evolution, compile_evolution
+from closedform.searching.front import Front
 from closedform.searching.pieces import Pieces
 from closedform.searching.space import SearchSpace
+from closedform.searching.structure_search.loss_tolerances import resolved_noise
+from closedform.searching.structure_search.merges import compile_structure
 from closedform.searching.structure_search.structure_engine import StructureSearch
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
 from closedform.searching.terms.term_engine import TermSearch
-from closedform.searching.tolerances import RESOLVED
+from closedform.searching.terms.term_run import compile_terms
 from closedform.searching.value_sums import ValueSums
 
 _logger = logging.getLogger(__name__)
@@ -44,6 +48,123 @@ NOISE_FACTOR = 1.1
 """A misalignment within this factor of what the directions' noise causes leaves nothing to explain,
 only to simplify.
 """
+
+
+class JointRun:
+    """What engines find together within one budget: one front, one record of steps, one bar."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        field: GradientField,
+        space: SearchSpace,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:
+        self.clock, self.field, self.space, self.rng = clock, field, space, rng
+        self.bar = Bar(progress, clock)
+        self.front = Front()
+        self.status: Status = "finished"
+        self.steps: list[dict[str, Any]] = []
+        self.structure: Any = None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The front, to start from."""
+        return tuple(candidate.expression for candidate in self.front)
+
+    def ask(self, engine: Engine, budget: Budget) -> SearchResult:
+        """Let one engine search, and keep what it found."""
+        (rng,) = self.rng.spawn(1)
+        began = self.clock.seconds
+        self.bar.begin(budget, self.front)
+        result = engine.search(self.field, self.space, budget, rng, self.bar)
+        self.clock.evaluations += int(result.statistics.get("evaluations", 0))
+        self.status = result.status
+        self.structure = self.structure or result.structure
+        self.front = self.front.merge(result.front)
+        step = {"began": began, "lowest": self.front.lowest, "status": result.status}
+        self.steps.append({**step, **result.statistics})
+        return result
+
+    def may_go_on(self) -> bool:
+        """Whether there is budget left and nobody has interrupted."""
+        return self.status != "interrupted" and self.clock.stop_reason(self.front.lowest) is None
+
+    def result(self, remark: str | None) -> SearchResult:
+        """The merged front, and which engine found what."""
+        front = self.front
+        statistics: dict[str, Any] = {
+            "engine": "auto",
+            "seconds": self.clock.seconds,
+            "evaluations": self.clock.evaluations,
+            "found_by": {str(candidate.expression): candidate.engine for candidate in front},
+            "steps": self.steps,
+        }
+        if remark:
+            statistics["remark"] = remark
+        status = (
+            self.status
+            if self.status == "interrupted"
+            else self.clock.stop_reason(self.front.lowest) or "finished"
+        )
+        return SearchResult(front, status, statistics, self.structure)
+
+
+class Bar:
+    """Progress over the whole budget: each engine's part of it is rescaled, and the bar never goes
+    back.
+    """
+
+    def __init__(self, progress: Progress, clock: Clock) -> None:
+        self.progress, self.clock = progress, clock
+        self._done = self._start = 0.0
+        self._extent = 1.0
+        self._known: list[tuple[str, str]] = []
+
+    def begin(self, budget: Budget, front: Front) -> None:
+        """Another engine starts, with this part of the budget."""
+        whole = self.clock.budget
+        shares = [
+            part / of
+            for part, of in (
+                (budget.seconds, whole.seconds),
+                (budget.evaluations, whole.evaluations),
+            )
+            if part is not None and of is not None
+        ]
+        self._start, self._extent = self.clock.used, min(shares, default=0.0)
+        self._known = [(str(c.complexity), f"{c.misalignment:.1e}  {c.expression}") for c in front]
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Pass on an engine's news as news of the whole."""
+        self._done = max(self._done, min(self._start + snapshot.done * self._extent, 1.0))
+        seconds = self.clock.seconds
+        left = seconds * (1 - self._done) / self._done if self._done > 0 else None
+        details = _best_lines([*self._known, *snapshot.details])
+        # One name for all steps: another one would begin another line.
+        self.progress.show(
+            replace(snapshot, step="auto", done=self._done, seconds_left=left, details=details)
+        )
+
+    def close(self) -> None:
+        """One engine is done; the bar is closed by `finish`."""
+
+    def finish(self) -> None:
+        """All are done."""
+        self.progress.close()
+
+
+def _best_lines(lines: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Lines of rising complexity and falling misalignment."""
+    kept: list[tuple[str, str]] = []
+    lowest = np.inf
+    for size, text in sorted(lines, key=lambda line: (int(line[0]), float(line[1].split("  ")[0]))):
+        value = float(text.split("  ")[0])
+        if value < lowest:
+            kept.append((size, text))
+            lowest = value
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +295,7 @@ class Portfolio:
     def _search_by_others(self, run: JointRun, *, can_evolve: bool) -> None:
         """Terms, and evolution."""
         budget = run.clock.remaining()
-        enough = max(PERFECT, NOISE_FACTOR * resolved_noise(run.field))
+        enough = max(PERFECT, NOISE_FACTOR * resolved_noise(run.field.quality))
         goal = max(enough, budget.target or 0.0)
         first = budget.share(self.first if can_evolve else 1.0)
         # A sum of terms that is perfect ends that search by itself, at its own pace.
@@ -207,13 +328,10 @@ def _say_once(missing: str) -> None:
     )
 
 
-def resolved_noise(field: GradientField) -> float:
-    """The misalignment that the directions' noise causes, or 0 where the points lie too far from
-    each other to tell.
-    """
-    resolution = field.quality.noise_resolution_degrees
-    return (
-        field.quality.noise_misalignment
-        if resolution is not None and resolution <= RESOLVED
-        else 0.0
-    )
+@cache
+def compile_engines() -> None:
+    """Call every compiled function of the engines that can run here once, before a clock starts."""
+    compile_terms()
+    compile_structure()
+    if operon.why_unavailable() is None:
+        compile_evolution()

@@ -6,7 +6,7 @@ whole field.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,24 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.basics.keywords import checked_keywords
-from closedform.basics.progress import ProgressLike, choose_progress
+from closedform.basics.progress import Progress, ProgressLike, choose_progress
 from closedform.basics.randomness import Randomness, as_generator
 from closedform.basics.threads import single_threaded
-from closedform.errors import ShapeError
+from closedform.errors import ShapeError, UnitsError
 from closedform.expressions.complexity import Costs, complexity
 from closedform.expressions.expression import Expression
+from closedform.expressions.legality import Legality, charge
 from closedform.expressions.parse import parse
 from closedform.expressions.tape import compile_tapes
+from closedform.expressions.units import Units
 from closedform.field.alignment.comparison import comparison_of
+from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
 from closedform.searching.budget import Budget, as_budget
-from closedform.searching.compilation import compile_engines
-from closedform.searching.engine import Engine, SearchResult
+from closedform.searching.engine import Engine, SearchResult, get_engine
 from closedform.searching.front import Candidate, Front
-from closedform.searching.registry import get_engine
+from closedform.searching.portfolio import compile_engines
 from closedform.searching.space import SearchSpace, as_space
-from closedform.searching.unit_passes import check_given, search_with_units
 
 HELD_OUT, MOST_HELD_OUT = 0.3, 1500
 """Share of the points that the verdict is made on, and their number beyond which more change no
@@ -43,6 +44,10 @@ FEWEST_LEFT = 8
 
 MOST_SEEN = 4000
 """Points that a search sees at most: a few thousand directions decide a concept."""
+
+
+STRICT_SHARE = 0.8
+"""Of the budget, for formulas of pure numbers: they are what units are stated for."""
 
 
 @single_threaded
@@ -117,11 +122,11 @@ def _searched(
     """
     few = strongest_inputs(field, max(space.max_complexity // 2, FEWEST_LEFT))
     # Templates and units speak of all inputs.
-    if few.are_all or space.templates or field.units is not None:
+    if len(few) == len(field.names) or space.templates or field.units is not None:
         return run(field, space, *others)
-    found = run(few.reduced(), few.restrict(space), *others)
-    # What the search says about structure holds of the inputs that it saw.
-    return replace(found, front=few.rewritten(found.front, space), structure=None)
+    found = run(field_over(field, few), space_over(space, field.names, few), *others)
+    # What was left out counts again; what the search says about structure holds of what it saw.
+    return replace(found, front=rescored(found.front.all, field, space.costs), structure=None)
 
 
 def choose_points(field: GradientField, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -146,55 +151,28 @@ def _given(field: GradientField, points: Sequence[int] | NDArray[np.integer]) ->
     return np.unique(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class StrongestInputs:
-    """Some inputs of a field, by column."""
+def field_over(field: GradientField, columns: Sequence[int]) -> GradientField:
+    """The field over some of its inputs."""
+    return GradientField.from_arrays(
+        field.points[:, columns],
+        np.swapaxes(field.directions[:, columns, :], 1, 2),
+        names=[field.names[column] for column in columns],
+        tangent="none",
+        weights=field.weights,
+    )
 
-    field: GradientField
-    columns: tuple[int, ...]
 
-    @property
-    def are_all(self) -> bool:
-        """Whether no input is left out."""
-        return len(self.columns) == len(self.field.names)
+def space_over(space: SearchSpace, names: Sequence[str], columns: Sequence[int]) -> SearchSpace:
+    """The space over some inputs, with the user's terms and guesses in them alone."""
+    kept = [names[column] for column in columns]
 
-    @property
-    def labels(self) -> list[str]:
-        """Their names."""
-        return [self.field.names[column] for column in self.columns]
+    def inside(items: Sequence[Expression | str]) -> list[Expression]:
+        read = [
+            parse(each, names) if isinstance(each, str) else each.rename(names) for each in items
+        ]
+        return [each.rename(kept) for each in read if each.tree.variables <= {*columns}]
 
-    def reduced(self) -> GradientField:
-        """The field over these inputs."""
-        columns = list(self.columns)
-        jacobian = np.swapaxes(self.field.directions[:, columns, :], 1, 2)
-        return GradientField.from_arrays(
-            self.field.points[:, columns],
-            jacobian,
-            names=self.labels,
-            tangent="none",
-            weights=self.field.weights,
-        )
-
-    def restrict(self, space: SearchSpace) -> SearchSpace:
-        """The space over these inputs, with the user's terms and guesses in them alone."""
-
-        def kept(items: Sequence[Expression | str]) -> list[Expression]:
-            names = self.field.names
-            read = [
-                parse(item, names) if isinstance(item, str) else item.rename(names)
-                for item in items
-            ]
-            return [
-                item.rename(self.labels) for item in read if item.tree.variables <= {*self.columns}
-            ]
-
-        return replace(
-            space.over(self.labels), terms=kept(space.terms), guesses=kept(space.guesses)
-        )
-
-    def rewritten(self, front: Front, space: SearchSpace) -> Front:
-        """Candidates over all inputs, judged on the whole field: what was left out counts again."""
-        return rescored(front.all, self.field, space.costs)
+    return replace(space.over(kept), terms=inside(space.terms), guesses=inside(space.guesses))
 
 
 def rescored(candidates: Sequence[Candidate], field: GradientField, costs: Costs) -> Front:
@@ -211,7 +189,7 @@ def rescored(candidates: Sequence[Candidate], field: GradientField, costs: Costs
     )
 
 
-def strongest_inputs(field: GradientField, most: int) -> StrongestInputs:
+def strongest_inputs(field: GradientField, most: int) -> list[int]:
     """The inputs that hold most of the field, at most so many; all where the data's tangent space
     is not the whole space, for there an input's share of a direction means nothing by itself.
 
@@ -219,11 +197,86 @@ def strongest_inputs(field: GradientField, most: int) -> StrongestInputs:
     --------
     >>> points = np.random.default_rng(0).uniform(-1, 1, (300, 3))
     >>> field = GradientField.from_arrays(points, points * [1.0, 0.01, 5.0], names=["x", "y", "z"])
-    >>> strongest_inputs(field, 2).columns
-    (0, 2)
+    >>> strongest_inputs(field, 2)
+    [0, 2]
     """
-    columns = np.arange(len(field.names))
-    if len(columns) > most and field.tangent.kind == "none":
-        shares = np.einsum("n,ndk->d", field.weights, field.frames**2)
-        columns = np.sort(np.argsort(-shares, kind="stable")[:most])
-    return StrongestInputs(field, tuple(columns.tolist()))
+    if len(field.names) <= most or field.tangent.kind != "none":
+        return [*range(len(field.names))]
+    shares = np.einsum("n,ndk->d", field.weights, field.frames**2)
+    return sorted(np.argsort(-shares, kind="stable")[:most].tolist())
+
+
+def check_given(space: SearchSpace, field: GradientField) -> None:
+    """Refuse terms and guesses that the field's units make impossible, before the search."""
+    for item in (*space.terms, *space.guesses):
+        formula = parse(item, names=field.names) if isinstance(item, str) else item
+        require_possible(formula, field)
+
+
+def require_possible(formula: Expression, field: GradientField, what: str = "formula") -> None:
+    """Refuse a formula that the field's units make impossible.
+
+    Numbers that people write (integers and simple fractions) are pure; others may carry units
+    unless the field's `Units` forbid it. The message calls it what it is to the user.
+    """
+    if field.units is None:
+        return
+    loose = Legality(field.units, may_carry=not field.units.pure_numbers)
+    if loose.allows(formula.tree, formula.names):
+        return
+    raise UnitsError(
+        f"The units {field.units.text} make the {what} {str(formula)!r} impossible: it adds "
+        f"different units, or takes a function of one. Correct the units, or leave it out."
+    )
+
+
+def search_with_units(
+    engine: Engine,
+    field: GradientField,
+    space: SearchSpace,
+    budget: Budget,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> SearchResult:
+    """What an engine finds among the formulas that a field's units allow: first those whose
+    constants are pure numbers, then those whose fitted constants carry units.
+    """
+    # If every constant could carry a unit from the start, every sum would be possible and nothing
+    # would be gained. The strict pass has a small space, and the other one only runs where that
+    # left something to explain.
+    units = field.units
+    assert units is not None
+    strict = replace(space, legality=Legality(units, may_carry=False))
+    if units.pure_numbers:
+        return engine.search(field, strict, budget, rng, progress)
+    clock = budget.start()
+    first = engine.search(field, strict, budget.share(STRICT_SHARE), rng, progress)
+    clock.evaluations += first.evaluations
+    lowest = first.front.lowest
+    enough = max(PERFECT, 1.1 * field.quality.noise_misalignment)
+    if first.status == "interrupted" or lowest <= enough or clock.stop_reason(lowest) is not None:
+        return first
+    loose = replace(space, legality=Legality(units, may_carry=True))
+    second = engine.search(field, loose, clock.remaining(), rng, progress)
+    return replace(
+        second,
+        front=_merged(first.front, second.front, units, space.costs),
+        statistics={
+            **second.statistics,
+            "seconds": clock.seconds,
+            "evaluations": first.evaluations + second.evaluations,
+            "pure_numbers": dict(first.statistics),
+        },
+        structure=first.structure or second.structure,
+    )
+
+
+def _merged(strict: Front, loose: Front, units: Units, costs: Costs) -> Front:
+    """Both fronts, with each constant that carries a unit counted like a further input."""
+    each = costs.variable + costs.of("mul")
+    charged = []
+    for one in loose:
+        extra = charge(one.expression.tree, units, one.expression.names)
+        if np.isfinite(extra):
+            charged.append(replace(one, complexity=one.complexity + round(extra) * each))
+    return Front.of([*strict, *charged])

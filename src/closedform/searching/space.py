@@ -17,19 +17,8 @@ from closedform.expressions.tree import Constant, Tree, Variable
 from closedform.searching.template import check_inputs, read_template
 
 DEFAULT_OPERATORS = (
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "square",
-    "sqrt",
-    "sin",
-    "cos",
-    "exp",
-    "log",
-    "tanh",
-)
+    "add", "sub", "mul", "div", "pow", "square", "sqrt", "sin", "cos", "exp", "log", "tanh",
+)  # fmt: skip
 UNBRED = ("min", "max", "abs", "atan")
 """Operators that answers of the usual space may have though nothing is bred with them: a kink fits
 a bit of every network's error, and atan is nearly tanh."""
@@ -136,13 +125,7 @@ class SearchSpace:
         )
 
     def check_inputs(self, names: Sequence[str]) -> None:
-        """Make sure that templates and ``inside`` name inputs that exist.
-
-        Raises
-        ------
-        SpaceError
-            If one does not.
-        """
+        """Make sure that templates and ``inside`` name inputs that exist."""
         for template in self.templates:
             check_inputs(read_template(template), names)
         for function, inputs in self.inside.items():
@@ -226,13 +209,7 @@ class SearchSpace:
 
 
 def as_space(space: SearchSpace | None) -> SearchSpace:
-    """The space itself, or the usual one.
-
-    Raises
-    ------
-    SpaceError
-        If it is something else.
-    """
+    """The space itself, or the usual one."""
     if space is None:
         return SearchSpace()
     if not isinstance(space, SearchSpace):

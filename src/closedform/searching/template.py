@@ -21,16 +21,6 @@ _CALL = re.compile(r"(?P<name>[^\W\d]\w*)\s*\((?P<arguments>[^()]*)\)")
 class Template:
     """A form with unknown functions of named inputs.
 
-    Attributes
-    ----------
-    text : str
-    tree : Tree
-        The form; its variables are the unknown functions, then the inputs that stand by themselves.
-    unknowns : tuple of tuple of str
-        The inputs of each unknown function.
-    plain : tuple of str
-        The inputs that stand by themselves.
-
     Examples
     --------
     >>> form = read_template("f(x, y)*g(z) + h(v)")
@@ -42,9 +32,9 @@ class Template:
     """
 
     text: str
-    tree: Tree
-    unknowns: tuple[tuple[str, ...], ...]
-    plain: tuple[str, ...]
+    tree: Tree  # its variables are the unknown functions, then the inputs that stand by themselves
+    unknowns: tuple[tuple[str, ...], ...]  # the inputs of each unknown function
+    plain: tuple[str, ...]  # the inputs that stand by themselves
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -107,18 +97,7 @@ class Template:
 
 @cache
 def read_template(text: str) -> Template:
-    """Read a template.
-
-    Parameters
-    ----------
-    text : str
-        Unknown functions of inputs, ``f(x, y)``, joined by ordinary operators and functions.
-
-    Raises
-    ------
-    SpaceError
-        If the text is not such a form.
-    """
+    """Read unknown functions of inputs, ``f(x, y)``, joined by ordinary operators and functions."""
     if not isinstance(text, str):
         raise SpaceError(f"A template is text such as 'f(x) + g(v)'; got {type(text).__name__}.")
     unknowns: list[tuple[str, ...]] = []
@@ -172,13 +151,7 @@ def _hint(text: str) -> str:
 
 
 def check_inputs(template: Template, names: Sequence[str]) -> None:
-    """Make sure that a template names inputs that exist.
-
-    Raises
-    ------
-    SpaceError
-        If it does not.
-    """
+    """Make sure that a template names inputs that exist."""
     for name in template.inputs:
         if name not in names:
             close = get_close_matches(name, names, n=1)

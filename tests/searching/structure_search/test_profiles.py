@@ -7,15 +7,17 @@ import closedform as cf
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.forms import wider_forms
-from closedform.searching.structure_search.merges import Pair
+from closedform.searching.structure_search.forms import tuned, wider_forms
+from closedform.searching.structure_search.merges import Pair, find_any, find_beside
 from closedform.searching.structure_search.profiles import left_by_splines, profile_beside, profiles
 from closedform.searching.structure_search.quantities import Data, first_state
-from closedform.searching.structure_search.tuned_forms import tuned
-from closedform.searching.structure_search.tuned_merges import find_any, find_beside
 
 NAMES = ("x", "y")
 SPACE = SearchSpace()
+
+
+def any_forms(quantity):
+    return wider_forms(quantity, SPACE, any_power=True)
 
 
 def pair_of(truth, low=0.5):
@@ -28,12 +30,8 @@ def pair_of(truth, low=0.5):
     return Pair(data, first_state(data), 0, 1), field
 
 
-def both(pair):
-    return pair.state.quantities[0], pair.state.quantities[1]
-
-
 def splines_of(pair, good=1e-5):
-    return profiles(pair.data, both(pair), (pair.along, pair.across), good)
+    return profiles(pair.data, pair.quantities, pair.slopes, good)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +42,7 @@ def test_splines_know_the_slopes_of_separable_concepts(truth, low):
     pair, _ = pair_of(truth, low)
     found = splines_of(pair)
     assert found is not None
-    for profile, slopes in zip(found, (pair.along, pair.across), strict=True):
+    for profile, slopes in zip(found, pair.slopes, strict=True):
         assert profile.slopes.shape == profile.weights.shape == slopes.shape
 
 
@@ -55,11 +53,11 @@ def test_no_splines_stand_for_what_is_not_separable(truth):
 
 def test_a_profile_beside_a_known_slope_is_a_function_of_its_quantity_alone():
     pair, _ = pair_of("x**3 + exp(y)")
-    first, second = both(pair)
+    first, second = pair.quantities
     slope = np.exp(second.values) * second.lengths
     weights = pair.data.weights
-    right = profile_beside((pair.along, pair.across), slope, weights)
-    wrong = profile_beside((pair.along, pair.across), second.values * second.lengths, weights)
+    right = profile_beside(pair.slopes, slope, weights)
+    wrong = profile_beside(pair.slopes, second.values * second.lengths, weights)
     assert right is not None
     assert wrong is not None
     assert left_by_splines(right, first.values, first.lengths) < 1e-9
@@ -68,11 +66,11 @@ def test_a_profile_beside_a_known_slope_is_a_function_of_its_quantity_alone():
 
 def test_constants_inside_are_tuned_to_a_profile():
     pair, _ = pair_of("log(1 + 0.37*x**1.3) + y")
-    first, second = both(pair)
-    profile = profile_beside((pair.along, pair.across), second.lengths, pair.data.weights)
+    first, second = pair.quantities
+    profile = profile_beside(pair.slopes, second.lengths, pair.data.weights)
     assert profile is not None
     profile = profile.at(pair.few)
-    forms = tuned(wider_forms(first, SPACE, any_power=True), first, profile, pair.data.yardstick)
+    forms = tuned(any_forms(first), first, profile, pair.data.yardstick)
     assert len(forms.forms) > 5
     own, target = forms.slopes[0] * profile.weights, profile.slopes * profile.weights
     assert 1 - abs(own @ target) / np.linalg.norm(own) / np.linalg.norm(target) < 1e-9
@@ -83,8 +81,7 @@ def test_constants_inside_are_tuned_to_a_profile():
 )
 def test_any_functions_of_two_quantities_are_merged(truth):
     pair, field = pair_of(truth)
-    of = {quantity.tree: wider_forms(quantity, SPACE, any_power=True) for quantity in both(pair)}
-    merges = find_any(pair, lambda quantity: of[quantity.tree], 1e-12)
+    merges = find_any(pair, any_forms, 1e-12)
     assert merges
     best = Expression(merges[0].tree, field.names)
     assert float(field_misalignment(best, field).mean()) < 1e-12
@@ -92,9 +89,8 @@ def test_any_functions_of_two_quantities_are_merged(truth):
 
 def test_what_is_no_sum_beside_any_plain_function_is_not_merged():
     pair, _ = pair_of("x + y + x*y**2")
-    first, second = both(pair)
-    of = {quantity.tree: wider_forms(quantity, SPACE, any_power=True) for quantity in both(pair)}
-    plain = of[second.tree]
-    assert find_beside(pair, lambda quantity: of[quantity.tree], plain, 1e-12) == []
-    assert find_any(pair, lambda quantity: of[quantity.tree], 1e-12) == []
+    first, second = pair.quantities
+    plain = any_forms(second)
+    assert find_beside(pair, any_forms, plain, 1e-12) == []
+    assert find_any(pair, any_forms, 1e-12) == []
     assert first.tree != second.tree

@@ -19,9 +19,8 @@ from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.reading.curves.curve_form import Curve, CurveForm
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.forms import Form, wider_forms
-from closedform.searching.structure_search.quantities import Quantity
+from closedform.searching.structure_search.quantities import Quantity, Yardstick
 from closedform.searching.structure_search.writing import Draft
-from closedform.searching.structure_search.yardstick import Yardstick
 
 WIDTH, MOST_SINGLE = 12, 60
 """Forms of each kind and length that are grown and fitted, each family once; and those of a single

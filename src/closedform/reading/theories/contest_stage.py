@@ -27,7 +27,7 @@ from closedform.reading.theories.telling import outcome_of
 from closedform.reading.theories.theory import Formula, Free, read_theories
 from closedform.reading.theories.weighed_theories import Hall, weigh_hall
 from closedform.searching.budget import Budget, as_budget
-from closedform.searching.compilation import compile_engines
+from closedform.searching.portfolio import compile_engines
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
 from closedform.searching.space import SearchSpace, as_space
 

@@ -1,8 +1,14 @@
-"""Which functions of one quantity there are, as texts: x is the quantity, and b, c and p are
-constants inside. ``log:`` stands for the logarithm of what follows.
+"""Which functions of one quantity there are, as texts, and the constants to start from.
+
+x is the quantity, and b, c and p are constants inside; ``log:`` stands for the logarithm of what
+follows.
 """
 
 from collections.abc import Iterator
+
+import numpy as np
+
+from closedform.arrays import FloatArray
 
 BASIC = (
     "x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "exp(x)", "exp(-x)", "sin(x)", "cos(x)",
@@ -93,6 +99,10 @@ the formula.
 """
 
 
+WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
+"""Angles that sines and cosines run through over the range of a quantity."""
+
+
 def with_ones(text: str) -> Iterator[str]:
     """A family with each of its constants 1 or -1.
 
@@ -118,3 +128,67 @@ def composed(text: str, power: str) -> str:
     if power.startswith("1/"):
         text = text.replace("b*u", "b" + power.removeprefix("1"))
     return text.replace("u", power if power == "x" else f"({power})")
+
+
+def starting_values(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
+    """Pairs of b and c to start from, by the names of lists, in the quantity's own size."""
+    low, high = (float(number) for number in np.quantile(values, (0.16, 0.84)))
+    spread = max((high - low) / 2, 1e-300)
+    low, high = values.min(), values.max()
+    rates = [(sign * size / spread, 0.0) for size in (0.2, 0.6, 1.5, 4.0) for sign in (1, -1)]
+    # Arguments without units mostly have the factor 1.
+    plain = [(sign, 0.0) for sign in (1.0, -1.0) if 0.05 < spread < 20]
+    rates += plain
+    waves = plain[:1] + [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
+    inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
+    within = np.log(np.quantile(np.abs(values), (0.1, 0.3, 0.5, 0.7, 0.9))) * -1.0
+    beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
+    above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
+    outside = [
+        (0.0, number)
+        for size in (0.05, 0.2, 0.35, 1.0, 1.6, 5.0)
+        for number in (-low + size * spread, -high - size * spread)
+    ]
+    typical = float(np.median(values**2))
+    squares = [(0.0, size * typical) for size in (0.2, 1.0, 4.0)]
+    squares += [
+        (0.0, -(low**2 if low > 0 else 0.0) * 0.8),
+        (0.0, -(max(low**2, high**2)) * 1.3),
+        (0.0, -0.5 * typical),
+    ]
+    size = max(abs(low), abs(high))
+    return {
+        "none": [(0.0, 0.0)],
+        "rates": rates,
+        "waves": waves,
+        "some waves": waves[:1] + waves[1::2],
+        "phases": [(b, c) for b, _ in waves[1:7] for c in (0.8, 2.3)],
+        "poles": [*inside, *beyond, *above],
+        "many poles": [*inside, *beyond, *above, *outside],
+        "beyond": beyond,
+        "squares": squares,
+        "rises": [(size / spread, 0.0) for size in (0.2, 0.4, 0.8, 1.6)] + plain[:1],
+        "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
+        "powered": [
+            (power, float(np.power(c * size, power)))
+            for power in (3.0, 4.0, 6.0, 1.5)
+            for c in (abs(low) / size, 0.3, 0.5, 0.8)
+        ],
+        "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
+        "powers": [(power, 0.0) for power in (0.25, 0.75, 1.5, 2.5, 4.0, -0.25, -0.5, -1.5, -3.0)],
+        "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0)],
+        "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0, *within)],
+        "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
+        "scaled powers": [
+            (power, sign * float(np.power(size, -power)))
+            for power in (-2.0, -0.5, 0.5, 1.5)
+            for sign in (1, -1)
+        ],
+        "scaled rises": [
+            (power, rate / spread) for power in (0.6, 1.5, 2.5) for rate in (0.4, 1.0, 2.5)
+        ],
+        "roots": [(0.0, c * np.sqrt(size)) for c in (-0.5, 0.15, 0.5, 1.5)],
+        "quartics": [(0.0, size * typical * typical) for size in (0.2, 1.0, 4.0)],
+        "resonances": [(size * spread * spread, c) for _, c in inside for size in (0.03, 0.3)],
+        "mirrors": [(0.0, 1.2 * size), (0.0, 2.5 * size)],
+    }

@@ -1,7 +1,9 @@
 """Functions of one quantity, to be added up: plain ones and logarithms, whose sums are products.
 
 A quantity is known up to an invertible map, its offset and factor included. So the functions have
-constants inside: a few values of each are tried, and the ones that look right are fitted.
+constants inside: a few values of each are tried, and the ones that look right are fitted. Where
+the slopes are known that a function must have, `tuned` finds its constants by regression, of all
+forms at once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,79 +31,68 @@ from closedform.searching.structure_search.form_families import (
     SPECIAL,
     WIDER,
     composed,
+    starting_values,
     with_ones,
 )
-from closedform.searching.structure_search.quantities import STEEPEST, Quantity, substitute
+from closedform.searching.structure_search.profiles import Profile
+from closedform.searching.structure_search.quantities import (
+    STEEPEST,
+    Quantity,
+    Yardstick,
+    substitute,
+)
 from closedform.searching.structure_search.screening import screened
 
-MOST_BATCHES = 64
-"""Compiled lists of families that are kept."""
+STARTS, TUNED, KEPT = 2, 14, 30
+"""Starts of each family, steps of their constants, and forms that are kept."""
 
-WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
-"""Angles that sines and cosines run through over the range of a quantity."""
+LOOK, NEAR = 4, 120
+"""Steps after which so many of the starts are followed."""
+
+STEP = 1e-6
+"""Of a constant whose effect is measured, as a share of it."""
+
+TOO_STEEP = 1e100
+"""In the place of slopes that are not finite, and the largest typical slope; squares are finite."""
+
+DAMPING, EASED = 1e-2, 10.0
+"""Of the first step, and what it is divided by after a good one, and multiplied by after others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A function of one quantity.
-
-    Attributes
-    ----------
-    tree : Tree
-        In one variable; of a logarithm its argument.
-    is_log : bool
-    free : tuple of int
-        Positions of the constants to be fitted.
-    cost : int
-        Complexity, and a little more for a logarithm of anything but the quantity itself.
-    family : str
-        What it is without its constants.
-    """
+    """A function of one quantity; of a logarithm the tree is the argument."""
 
     tree: Tree
     is_log: bool
-    free: tuple[int, ...]
-    cost: int
-    family: str
+    free: tuple[int, ...]  # positions of the constants to be fitted
+    cost: int  # complexity, and a little more for logarithms of anything but the quantity itself
+    family: str  # the text that has names in the places of constants
 
 
 @dataclass(frozen=True, slots=True)
 class FormTerm:
-    """A form of the quantity in a place, times a coefficient; `sign` is that of the form's values,
-    0 if it changes.
-    """
+    """A form of the quantity in a place, times a coefficient."""
 
     form: Form
     place: int
     coefficient: float
-    sign: int
+    sign: int  # of the form's values; 0 if it changes
 
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """Forms at the values of a quantity.
+    """Forms, with holes for their constants b and c, at the values of a quantity.
 
-    Attributes
-    ----------
-    forms : tuple of Form
-        With holes for their constants.
-    constants : tuple of (float, float)
-        What b and c of each are.
-    slopes : ndarray, shape (n_forms, n_screened)
-        Their derivatives times the length of the quantity's gradient, each divided by its typical
-        size.
-    sizes : ndarray, shape (n_forms,)
-        What they were divided by.
-    signs : ndarray of int, shape (n_forms,)
-        The sign of the tree's values; 0 if it changes, and then it cannot be raised to a broken
-        power.
+    Slopes are derivatives times the length of the quantity's gradient, each divided by its typical
+    size. A sign is that of the tree's values: 0 if it changes, and then no broken power exists.
     """
 
     forms: tuple[Form, ...]
     constants: tuple[tuple[float, float], ...]
-    slopes: FloatArray
-    sizes: FloatArray
-    signs: np.ndarray
+    slopes: FloatArray  # (n_forms, n_screened)
+    sizes: FloatArray  # (n_forms,)
+    signs: np.ndarray  # (n_forms,)
 
     @property
     def costs(self) -> FloatArray:
@@ -153,10 +144,8 @@ class Forms:
     ) -> Iterator[tuple[Form, int, float]]:
         """The forms whose slopes are most like given ones, one of each family and power, with the
         sign of their values and the factor that fits: so many with constants inside, which come
-        near anything, and as many without.
-
-        Weights say how much each point counts; `may_turn` allows logarithms of what changes its
-        sign. With `powers` only logarithms count, and the factor is one of these.
+        near anything, and as many without. `may_turn` allows logarithms of what changes its sign;
+        with `powers` only logarithms count, and the factor is one of these.
         """
         # Some slopes are steep beyond what can be squared; such forms are far from any other.
         with np.errstate(all="ignore"):
@@ -213,7 +202,7 @@ def wider_forms(quantity: Quantity, space: SearchSpace, *, any_power: bool = Fal
                 families.append((inner, raised))
     for family, inner_values in families:
         with np.errstate(all="ignore"):
-            grids = _grids(inner_values)
+            grids = starting_values(inner_values)
         for text, grid in family:
             if _allowed(text, space):
                 chosen += [(text, b, c) for b, c in grids[grid] if max(abs(b), abs(c)) < STEEPEST]
@@ -229,70 +218,6 @@ def rival_forms(quantity: Quantity, space: SearchSpace) -> Forms:
     texts = dict.fromkeys(plain for text in families for plain in with_ones(text))
     kept = [(text, 0.0, 0.0) for text in texts if text not in BASIC and _allowed(text, space)]
     return wider.joined(evaluated(kept, quantity))
-
-
-def _grids(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
-    """Values of b and c to start from, in the quantity's own size."""
-    low, high = (float(number) for number in np.quantile(values, (0.16, 0.84)))
-    spread = max((high - low) / 2, 1e-300)
-    low, high = values.min(), values.max()
-    rates = [(sign * size / spread, 0.0) for size in (0.2, 0.6, 1.5, 4.0) for sign in (1, -1)]
-    # Arguments without units mostly have the factor 1.
-    plain = [(sign, 0.0) for sign in (1.0, -1.0) if 0.05 < spread < 20]
-    rates += plain
-    waves = plain[:1] + [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
-    inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
-    within = np.log(np.quantile(np.abs(values), (0.1, 0.3, 0.5, 0.7, 0.9))) * -1.0
-    beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
-    above = [(0.0, -high - size * spread) for size in (0.1, 0.6, 2.5)]
-    outside = [
-        (0.0, number)
-        for size in (0.05, 0.2, 0.35, 1.0, 1.6, 5.0)
-        for number in (-low + size * spread, -high - size * spread)
-    ]
-    typical = float(np.median(values**2))
-    squares = [(0.0, size * typical) for size in (0.2, 1.0, 4.0)]
-    squares += [
-        (0.0, -(low**2 if low > 0 else 0.0) * 0.8),
-        (0.0, -(max(low**2, high**2)) * 1.3),
-        (0.0, -0.5 * typical),
-    ]
-    size = max(abs(low), abs(high))
-    return {
-        "none": [(0.0, 0.0)],
-        "rates": rates,
-        "waves": waves,
-        "some waves": waves[:1] + waves[1::2],
-        "phases": [(b, c) for b, _ in waves[1:7] for c in (0.8, 2.3)],
-        "poles": [*inside, *beyond, *above],
-        "many poles": [*inside, *beyond, *above, *outside],
-        "beyond": beyond,
-        "squares": squares,
-        "rises": [(size / spread, 0.0) for size in (0.2, 0.4, 0.8, 1.6)] + plain[:1],
-        "opposite": [(size / spread, -size / spread) for size in (0.3, 0.8, 2.0)],
-        "powered": [
-            (power, float(np.power(c * size, power)))
-            for power in (3.0, 4.0, 6.0, 1.5)
-            for c in (abs(low) / size, 0.3, 0.5, 0.8)
-        ],
-        "shifts": [(0.0, -low + size * max(abs(low), spread)) for size in (0.5, 1.0, 2.0)],
-        "powers": [(power, 0.0) for power in (0.25, 0.75, 1.5, 2.5, 4.0, -0.25, -0.5, -1.5, -3.0)],
-        "offsets": [(b, c) for b, _ in rates for c in (-1.0, 1.0)],
-        "logarithms": [(0.0, c) for c in (-2.0, -0.5, 0.7, 2.0, *within)],
-        "ripples": [(b, c) for b, _ in waves[:6] for c in (-1.3, 0.6, 1.3)],
-        "scaled powers": [
-            (power, sign * float(np.power(size, -power)))
-            for power in (-2.0, -0.5, 0.5, 1.5)
-            for sign in (1, -1)
-        ],
-        "scaled rises": [
-            (power, rate / spread) for power in (0.6, 1.5, 2.5) for rate in (0.4, 1.0, 2.5)
-        ],
-        "roots": [(0.0, c * np.sqrt(size)) for c in (-0.5, 0.15, 0.5, 1.5)],
-        "quartics": [(0.0, size * typical * typical) for size in (0.2, 1.0, 4.0)],
-        "resonances": [(size * spread * spread, c) for _, c in inside for size in (0.03, 0.3)],
-        "mirrors": [(0.0, 1.2 * size), (0.0, 2.5 * size)],
-    }
 
 
 @cache
@@ -321,7 +246,7 @@ _SYMBOLS = tuple(variable(column).root for column in (1, 2, 3))
 """The constants b, c and p; p stands for a power and takes the place of b."""
 
 
-@lru_cache(maxsize=MOST_BATCHES)
+@lru_cache(maxsize=64)
 def _batch(families: tuple[str, ...]) -> tuple[TapeBatch, np.ndarray, np.ndarray, np.ndarray]:
     """Tapes of many families, and for every hole its node, its family's number and its constant."""
     trees = [_form(text, 0.37, 0.73).tree for text in families]
@@ -345,13 +270,13 @@ def evaluated(chosen: Sequence[tuple[str, float, float]], quantity: Quantity) ->
     quantity's values.
     """
     constants = np.array([(b, c) for _, b, c in chosen]).reshape(-1, 2)
-    values, slopes, status = form_slopes([text for text, _, _ in chosen], constants, quantity)
+    values, slopes, status = _form_slopes([text for text, _, _ in chosen], constants, quantity)
     forms = [_shape(text)[0] for text, _, _ in chosen]
     with np.errstate(all="ignore"):
         slopes = np.where(np.isfinite(slopes) & (status != BAD_VALUE), slopes, np.inf)
         bad = (np.abs(slopes) > STEEPEST).mean(axis=1)
         sizes = np.median(np.abs(slopes), axis=1)
-    fine = (bad < 0.01) & (sizes > 1e-100) & (sizes < 1e100)
+    fine = (bad < 0.01) & (sizes > 1 / TOO_STEEP) & (sizes < TOO_STEEP)
     kept = np.flatnonzero(fine).tolist()
     with np.errstate(over="ignore"):
         scaled = np.nan_to_num(np.clip(slopes[kept] / sizes[kept, None], -1e6, 1e6))
@@ -365,7 +290,7 @@ def evaluated(chosen: Sequence[tuple[str, float, float]], quantity: Quantity) ->
     )
 
 
-def form_slopes(
+def _form_slopes(
     families: Sequence[str], constants: FloatArray, quantity: Quantity
 ) -> tuple[FloatArray, FloatArray, np.ndarray]:
     """Values, derivatives times the length of the quantity's gradient, and status of each form, at
@@ -385,11 +310,90 @@ def form_slopes(
     return values, slopes, status
 
 
-def constants_of(family: str) -> set[int]:
-    """Which of b and c a family has, as 0 and 1."""
-    return set(_shape(family)[1])
+def tuned(
+    forms: Forms,
+    quantity: Quantity,
+    profile: Profile,
+    yardstick: Yardstick,
+    added: FloatArray | None = None,
+) -> Forms:
+    """The forms that describe a profile best, one of each family, with the constants that fit; any
+    multiple of slopes that are given may be added to a form's.
+    """
+    weights = profile.weights
+    target = profile.slopes * weights
+    if added is not None:
+        added = added * weights / np.linalg.norm(added * weights)
+        target = target - (target @ added) * added
+    size = np.linalg.norm(target)
+    if not (np.isfinite(size) and size > 0) or not forms.forms:
+        return forms.only(())
+    unit = target / size
+
+    def fitted(own: FloatArray) -> FloatArray:
+        """Slopes as unit vectors, without what may be added."""
+        with np.errstate(all="ignore"):
+            own = np.nan_to_num(own * weights, nan=TOO_STEEP, posinf=TOO_STEEP, neginf=-TOO_STEEP)
+            if added is not None:
+                own = own - (own @ added)[:, None] * added
+            return np.nan_to_num(own / np.linalg.norm(own, axis=1, keepdims=True))
+
+    numbers = [*_best_starts(forms, np.abs(fitted(forms.slopes) @ unit))]
+    families = [forms.forms[number].family for number in numbers]
+    constants = np.array([forms.constants[number] for number in numbers])
+
+    def off(families: list[str], trial: FloatArray) -> FloatArray:
+        """What each form leaves of the profile, with the factor that fits."""
+        with np.errstate(all="ignore"):
+            own = fitted(_form_slopes(families, trial, quantity)[1])
+            return unit - (own @ unit)[:, None] * own
+
+    has = np.array([[which in _shape(family)[1] for which in (0, 1)] for family in families])
+    smallest = 1e-3 * np.abs(constants)
+    left = off(families, constants)
+    losses, damping = (left**2).sum(axis=1), np.full(len(numbers), DAMPING)
+    for turn in range(TUNED):
+        if turn == LOOK:
+            # Steps are dear: what is far off by now is left out.
+            near = np.sort(np.argsort(losses, kind="stable")[:NEAR])
+            families = [families[k] for k in near]
+            constants, has, smallest, left, losses, damping = (
+                each[near] for each in (constants, has, smallest, left, losses, damping)
+            )
+        steps = STEP * np.maximum(np.abs(constants), smallest) * has
+        slopes = np.stack(
+            [(off(families, constants + steps * np.eye(2)[k]) - left) / STEP for k in (0, 1)],
+            axis=1,
+        )
+        moments = slopes @ slopes.transpose(0, 2, 1)
+        toward = np.einsum("fkn,fn->fk", slopes, left)
+        diagonal = np.einsum("fkk->fk", moments)
+        diagonal *= 1 + damping[:, None]
+        diagonal += 1e-30
+        with np.errstate(all="ignore"):
+            # A step changes no constant by more than its own size.
+            moved = np.clip(np.nan_to_num(-np.linalg.solve(moments, toward[:, :, None])), -1, 1)
+        trial = constants + moved[:, :, 0] * steps / STEP
+        new = off(families, trial)
+        lost = (new**2).sum(axis=1)
+        is_better = lost < losses
+        constants = np.where(is_better[:, None], trial, constants)
+        left = np.where(is_better[:, None], new, left)
+        losses = np.where(is_better, lost, losses)
+        damping = np.clip(np.where(is_better, damping / EASED, damping * EASED), 1e-12, 1e6)
+    energy = float(size**2)
+    costs = np.array([_shape(family)[0].cost for family in families], dtype=float)
+    order = np.argsort(yardstick(losses * energy, costs), kind="stable")
+    best = {families[k]: k for k in order[::-1]}
+    kept = sorted(best.values(), key=order.tolist().index)[:KEPT]
+    return evaluated([(families[k], *constants[k].tolist()) for k in kept], quantity)
 
 
-def cost_of(family: str) -> int:
-    """What a form costs, whatever its constants are."""
-    return _shape(family)[0].cost
+def _best_starts(forms: Forms, met: FloatArray) -> Iterator[int]:
+    """The constants of each family from which most of the profile is met."""
+    taken: dict[str, int] = {}
+    for number in np.argsort(-met, kind="stable").tolist():
+        family = forms.forms[number].family
+        taken[family] = taken.get(family, 0) + 1
+        if taken[family] <= STARTS:
+            yield number

@@ -9,17 +9,23 @@ from scipy.spatial import KDTree
 
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.quality import Quality
-from closedform.searching.structure_search.conditional import find_conditional
-from closedform.searching.structure_search.decomposition_beam import DecompositionBeam
+from closedform.searching.structure_search.finder import Finder
 from closedform.searching.structure_search.merges import Merge
+from closedform.searching.structure_search.power_laws import find_conditional
 from closedform.searching.structure_search.profiles import SPLINED
-from closedform.searching.structure_search.quantities import Data, State, make_quantity, substitute
-from closedform.searching.structure_search.yardstick import (
+from closedform.searching.structure_search.quantities import (
     BIASED_YARDSTICK,
     USUAL_YARDSTICK,
+    Data,
+    State,
     Yardstick,
+    make_quantity,
+    substitute,
 )
-from closedform.searching.tolerances import RESOLVED
+
+RESOLVED = 1.5
+"""Degrees of noise that points must be able to tell for the field's own estimate of its noise to be
+believed; with fewer points a curved field seems noisy."""
 
 TOLERANCE = 1.5
 """A merge may lose so many times what noise makes a true one lose; some noise is always estimated
@@ -55,26 +61,15 @@ be at most.
 class LossTolerances:
     """What merges may lose, step by step.
 
-    Attributes
-    ----------
-    steps : tuple of (float, float or None)
-        What a true merge may lose, and the share of the budget after which merging at that level
-        ends; None for the engine's own.
-    bias : float
-        The level of a network's bias.
-    is_biased : bool
-        Whether a network's bias seems to be in the field.
-    is_structured : bool
-        Whether more speaks for the best merge than for two inputs at random.
-    is_known : bool
-        Whether a formula as good as the level ends the search.
+    A step is what a true merge may lose, and the share of the budget after which merging at that
+    level ends; None stands for the engine's own.
     """
 
     steps: tuple[tuple[float, float | None], ...]
-    bias: float = ROUNDING
-    is_biased: bool = False
-    is_structured: bool = True
-    is_known: bool = True
+    bias: float = ROUNDING  # the level of a network's bias
+    is_biased: bool = False  # whether the field seems to be a network's
+    is_structured: bool = True  # more speaks for the best merge than for two inputs at random
+    is_known: bool = True  # a formula as good as the level ends the search
 
     def yardstick(self, level: float) -> Yardstick:
         """How descriptions are measured while merges may lose so much."""
@@ -89,26 +84,30 @@ EXACT = LossTolerances(((ROUNDING, None),))
 """Of a field in which merges lose nothing."""
 
 
+def resolved_noise(quality: Quality) -> float:
+    """The misalignment that the directions' noise causes, or 0 where the points lie too far from
+    each other to tell.
+    """
+    resolution = quality.noise_resolution_degrees
+    is_told = resolution is not None and resolution <= RESOLVED
+    return quality.noise_misalignment if is_told else 0.0
+
+
 def find_levels(
-    beam: DecompositionBeam, start: State, quality: Quality, *, has_latents: bool
+    finder: Finder, start: State, quality: Quality, has_latents: bool
 ) -> LossTolerances:
     """First rounding, then the noise of one direction, by the field's estimate or by the best
     merge.
 
     A network is biased and has no noise that its neighbouring points could show. So where nothing
-    merges exactly, the merge for which most speaks says what a true one loses.
-
-    Raises
-    ------
-    OutOfTimeError
-        If the budget is over before the best merge is known.
+    merges exactly, the merge for which most speaks says what a true one loses. OutOfTimeError if
+    the budget is over before it is known.
     """
-    found, evidence, shared = _best_merge(beam, start)
-    n_across = max(len(beam.data.names) - 1, 1)
-    resolution = quality.noise_resolution_degrees
+    found, evidence, shared = _best_merge(finder, start)
+    n_across = max(len(finder.data.names) - 1, 1)
     if found == 0:
         return EXACT
-    if resolution is not None and resolution <= RESOLVED and quality.noise_misalignment > UNSEEN:
+    if resolved_noise(quality) > UNSEEN:
         noise = quality.noise_misalignment / n_across
         return LossTolerances(((TOLERANCE * max(noise, min(found, 4 * noise)), None),))
     if evidence > WEAK and shared < NOISY and _may_be_noise(found * n_across, quality):
@@ -124,22 +123,22 @@ def find_levels(
     return LossTolerances(steps, bias, True, is_structured, is_known)
 
 
-def _best_merge(beam: DecompositionBeam, start: State) -> tuple[float, float, float]:
+def _best_merge(finder: Finder, start: State) -> tuple[float, float, float]:
     """What a true merge loses, by the merge of two inputs for which most speaks, how much speaks
     for it, and the share of the loss that neighbouring points have in common.
 
     Every true merge of two inputs loses the noise of one direction, whichever it is. The first is 0
     if some are exact.
     """
-    merges = [*beam.finder.of_pairs(start, wider=False), *find_conditional(beam.data, start)]
+    merges = [*finder.of_pairs(start, wider=False), *find_conditional(finder.data, start)]
     if any(merge.loss < ROUNDING for merge in merges):
         return 0.0, np.inf, 0.0
-    with beam.at_any_loss():
-        merges += beam.finder.of_pairs(start, wider=False)
+    with finder.at_any_loss():
+        merges += finder.of_pairs(start, wider=False)
     best = max(merges, key=lambda merge: merge.evidence(ROUNDING), default=None)
     if best is None:
         return 0.0, 0.0, 0.0
-    return best.loss, best.evidence(ROUNDING), _shared(beam.data, start, best)
+    return best.loss, best.evidence(ROUNDING), _shared(finder.data, start, best)
 
 
 def _shared(data: Data, start: State, merge: Merge) -> float:

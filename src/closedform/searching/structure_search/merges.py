@@ -1,22 +1,34 @@
 """Merges: two quantities that enter through one combination, a(x) + b(y) or its exponential."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.complexity import complexity
 from closedform.expressions.tree import Tree, variable
 from closedform.field.alignment.comparison import Comparison, prepare
 from closedform.field.alignment.tolerances import DEPENDENT
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.forms import Forms, FormTerm, basic_forms
-from closedform.searching.structure_search.quantities import Data, State, first_state, substitute
+from closedform.searching.structure_search.forms import Forms, FormTerm, basic_forms, tuned
+from closedform.searching.structure_search.profiles import (
+    SPLINED,
+    Profile,
+    left_by_splines,
+    profile_beside,
+    profiles,
+)
+from closedform.searching.structure_search.quantities import (
+    USUAL_YARDSTICK,
+    Data,
+    Quantity,
+    State,
+    first_state,
+    substitute,
+)
 from closedform.searching.structure_search.screening import screen, screened
 from closedform.searching.structure_search.writing import fit_plain, written
-from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK
 
 REFINED, KEPT = 30, 4
 """Sums of each pair whose constants are fitted, and those that are kept."""
@@ -32,29 +44,24 @@ OTHERS = ("x", "x**2", "1/x", "sqrt(x)", "exp(x)", "exp(-x)", "log: x")
 """What the other quantity may enter by where the first enters by a sum of two functions, or by one
 whose slopes have poles."""
 
+ROUNDS = 2
+"""How often each function is tuned again beside the other: splines know slopes roughly."""
+
+FormsOf = Callable[[Quantity], Forms]
+"""Makes the forms of a quantity."""
+
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A combination of some quantities of a state.
+    """A tree over a state's quantities that takes the places of some of them.
 
-    Attributes
-    ----------
-    places : tuple of int
-        The quantities that it takes the place of.
-    tree : Tree
-        Over all quantities of the state.
-    loss : float
-        What of the field it leaves over, beside what the state leaves over already.
-    energy : float
-        How much of the field lies in these quantities.
-    typical : float
-        What a sum of two functions taken at random leaves over, or the other quantity alone.
+    It loses `loss` of the field beyond what the state loses already; a sum of two functions taken
+    at random, or the other quantity alone, loses a `typical` amount.
     """
 
     places: tuple[int, ...]
     tree: Tree
     loss: float
-    energy: float
     typical: float
 
     def evidence(self, level: float) -> float:
@@ -74,40 +81,45 @@ class Pair:
     second: int
 
     @property
-    def along(self) -> FloatArray:
-        """Slopes of the first."""
-        return self.state.slopes[:, self.first]
+    def quantities(self) -> tuple[Quantity, Quantity]:
+        """Both."""
+        return self.state.quantities[self.first], self.state.quantities[self.second]
 
     @property
-    def across(self) -> FloatArray:
-        """Slopes of the second."""
-        return self.state.slopes[:, self.second]
+    def slopes(self) -> tuple[FloatArray, FloatArray]:
+        """Those of the field along the first and along the second."""
+        return self.state.slopes[:, self.first], self.state.slopes[:, self.second]
 
     @property
-    def energy(self) -> float:
-        """How much of the field lies in both."""
-        return float(self.data.weights @ (self.along**2 + self.across**2))
-
-    @property
-    def weaker(self) -> float:
-        """How much of the field lies in the one that has less: a merge that ignores it loses no
-        more.
-        """
-        return float(min(self.data.weights @ self.along**2, self.data.weights @ self.across**2))
+    def shares(self) -> tuple[float, float]:
+        """How much of the field lies in each; a merge that ignores one of them loses its share."""
+        along, across = (float(self.data.weights @ slopes**2) for slopes in self.slopes)
+        return along, across
 
     @property
     def few(self) -> slice:
         """The points that are screened."""
         return screened(len(self.data.weights))
 
+    @property
+    def screened(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Both slopes at few points, and their weights."""
+        along, across = self.slopes
+        weights = self.data.weights[self.few]
+        return along[self.few], across[self.few], weights / weights.sum()
+
+    def splined(self, level: float) -> float:
+        """What splines may leave over where a function leaves no more than a level."""
+        return level + SPLINED * min(self.shares)
+
     def comparison(self) -> Comparison:
         """The field of two inputs, ready for fits."""
-        both = [self.state.quantities[self.first], self.state.quantities[self.second]]
-        slopes = np.column_stack([self.along, self.across])[self.few]
+        both = self.quantities
+        slopes = np.column_stack(self.slopes)[self.few]
         sizes = np.sqrt((slopes**2).sum(axis=1))
         frames = slopes / np.maximum(sizes, 1e-300)[:, None]
         metric = np.zeros((len(slopes), 2, 2))
-        metric[:, 0, 0], metric[:, 1, 1] = (both[0].lengths[self.few], both[1].lengths[self.few])
+        metric[:, 0, 0], metric[:, 1, 1] = (each.lengths[self.few] for each in both)
         points = np.column_stack([quantity.values[self.few] for quantity in both])
         weights = self.data.weights[self.few] * sizes**2
         return prepare(points, frames[:, :, None], tangent=metric, weights=weights)
@@ -124,7 +136,7 @@ class Pair:
         """Trees and the positions of their constants as merges."""
         if not drafts:
             return []
-        energy = self.energy
+        energy = sum(self.shares)
         judged = fit_plain(
             [tree for tree, _ in drafts],
             [free for _, free in drafts],
@@ -136,25 +148,20 @@ class Pair:
         over = [variable(self.first), variable(self.second)]
         places = self.first, self.second
         found = [
-            Merge(places, substitute(tree, over), value * energy, energy, typical)
-            for tree, value in judged
+            Merge(places, substitute(tree, over), value * energy, typical) for tree, value in judged
         ]
-        return sorted(
-            found, key=lambda merge: float(self.data.yardstick(merge.loss, complexity(merge.tree)))
-        )
+        return sorted(found, key=lambda merge: self.data.yardstick.of(merge.tree, merge.loss))
 
 
 def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Merge]:
     """The best sums of one function each of two quantities."""
-    energy = pair.energy
+    energy = sum(pair.shares)
     if not energy > 0 or not forms[0].forms or not forms[1].forms:
         return []
     # Rough constants need few points; those that look right are fitted on more.
     is_wide = max(len(forms[0].forms), len(forms[1].forms)) > MANY
     every = slice(None, None, 3 if is_wide else 1)
-    along, across, weights = (
-        each[pair.few][every] for each in (pair.along, pair.across, pair.data.weights)
-    )
+    along, across, weights = (each[every] for each in pair.screened)
     losses, factors = screen(
         forms[0].slopes[:, every], forms[1].slopes[:, every], along, across, weights / weights.sum()
     )
@@ -172,7 +179,7 @@ def find_merges(pair: Pair, forms: tuple[Forms, Forms], level: float) -> list[Me
     for i, j in _one_of_each(ranked, forms):
         factor = float(factors[i, j] * forms[0].sizes[i] / forms[1].sizes[j])
         sums.append((forms[0].term(i, 0, 1.0), forms[1].term(j, 1, factor)))
-    return pair.merges(sums, min(float(np.median(losses)), pair.weaker), level)
+    return pair.merges(sums, min(float(np.median(losses)), min(pair.shares)), level)
 
 
 def _one_of_each(ranked: np.ndarray, forms: tuple[Forms, Forms]) -> list[tuple[int, int]]:
@@ -192,8 +199,7 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
     Where b(y) is given, the slope of a(x) is known as a value: a' = b'*along/across. So a' is an
     ordinary regression, weighted such that what it leaves over is the loss.
     """
-    along, across = pair.along[pair.few], pair.across[pair.few]
-    weights = pair.data.weights[pair.few] / pair.data.weights[pair.few].sum()
+    along, across, weights = pair.screened
     lengths = np.sqrt(along**2 + across**2)
     if not (lengths > 0).all() or len(forms.forms) < 2:
         return []
@@ -218,7 +224,7 @@ def find_doubles(pair: Pair, forms: Forms, other: Forms, level: float) -> list[M
                 forms.term(j, 0, second * size / forms.sizes[j]),
             )
             sums.append((other.term(number, 1, 1.0), *terms))
-    return pair.merges(sums, pair.weaker, level)
+    return pair.merges(sums, min(pair.shares), level)
 
 
 def _best_two(
@@ -245,6 +251,87 @@ def _best_two(
             second = float((along[j] - gram[i, j] * along[i]) / free[i, j] / sizes[j])
             found.append((float(lengths[i, j]), i, j, number, (first, second)))
     return found
+
+
+def find_any(pair: Pair, forms_of: FormsOf, level: float) -> list[Merge]:
+    """The best sums of one function each of two quantities, if splines say that there are such."""
+    both = pair.quantities
+    known = profiles(pair.data, both, pair.slopes, pair.splined(level))
+    if known is None:
+        return []
+    yardstick = pair.data.yardstick
+    one, other = (
+        tuned(forms_of(quantity), quantity, profile.at(pair.few), yardstick)
+        for quantity, profile in zip(both, known, strict=True)
+    )
+    for _ in range(ROUNDS):
+        if not one.forms or not other.forms:
+            return []
+        along, across, weights = pair.screened
+        losses, _ = screen(one.slopes, other.slopes, along, across, weights)
+        i, j = np.unravel_index(np.argmin(np.nan_to_num(losses, nan=np.inf)), losses.shape)
+        beside = (other.slopes[j], one.slopes[i])
+        found = (
+            profile_beside((along, across), beside[0], weights),
+            profile_beside((across, along), beside[1], weights),
+        )
+        one, other = (
+            each if profile is None else tuned(each, quantity, profile, yardstick)
+            for each, quantity, profile in zip((one, other), both, found, strict=True)
+        )
+    return find_merges(pair, (one, other), level)
+
+
+def find_beside(pair: Pair, forms_of: FormsOf, other: Forms, level: float) -> list[Merge]:
+    """The best sums of any function of the first quantity and a plain one of the second."""
+    along, across, weights = pair.screened
+    found = []
+    for number, form in enumerate(other.forms):
+        if form.family in OTHERS:
+            profile = profile_beside((along, across), other.slopes[number], weights)
+            if profile is not None:
+                found.append((_left(pair, profile), number, profile))
+    left, number, profile = min(found, key=lambda one: one[0], default=(np.inf, 0, None))
+    if profile is None or left > pair.splined(level):
+        return []
+    first = pair.quantities[0]
+    own = tuned(forms_of(first), first, profile, pair.data.yardstick)
+    return find_merges(pair, (own, other.only((other.forms[number].family,))), level)
+
+
+def find_with_power(
+    pair: Pair, forms_of: FormsOf, powers: tuple[Forms, Forms], level: float
+) -> list[Merge]:
+    """The best products of a power of the second quantity, any function of the first, and a power
+    of that, if one is needed.
+    """
+    own, other = powers
+    along, across, weights = pair.screened
+    if not other.forms:
+        return []
+    profile = profile_beside((along, across), other.slopes[0], weights)
+    added = own.slopes[0] if own.forms else None
+    if profile is None or _left(pair, profile, added) > pair.splined(level):
+        return []
+    quantity, yardstick = pair.quantities[0], pair.data.yardstick
+    forms = forms_of(quantity)
+    merges = find_merges(pair, (tuned(forms, quantity, profile, yardstick), other), level)
+    if any(merge.loss < level for merge in merges) or added is None:
+        return merges
+    best = tuned(forms, quantity, profile, yardstick, added)
+    sums = []
+    for number in range(len(best.forms)):
+        with np.errstate(all="ignore"):
+            columns = np.stack([best.slopes[number], added], axis=1) * profile.weights[:, None]
+            factors, *_ = np.linalg.lstsq(columns, profile.slopes * profile.weights, rcond=None)
+        first, second = factors * other.sizes[0] / (best.sizes[number], own.sizes[0])
+        sums.append((other.term(0, 1, 1.0), best.term(number, 0, first), own.term(0, 0, second)))
+    return pair.merges(sums, min(pair.shares), level)
+
+
+def _left(pair: Pair, profile: Profile, added: FloatArray | None = None) -> float:
+    first = pair.quantities[0]
+    return left_by_splines(profile, first.values[pair.few], first.lengths[pair.few], added)
 
 
 @cache

@@ -38,17 +38,12 @@ Slopes = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Slopes that a function of one quantity must have, at the points of a field.
-
-    Attributes
-    ----------
-    slopes, weights : ndarray, shape (n_points,)
-        The slopes are times the length of the quantity's gradient, up to a common factor; weighted
-        such that what a form leaves over is its loss.
+    """Slopes that a function of one quantity must have at the points of a field, times the length
+    of the quantity's gradient, up to a factor; weighted, what a form leaves over is its loss.
     """
 
-    slopes: FloatArray
-    weights: FloatArray
+    slopes: FloatArray  # (n_points,)
+    weights: FloatArray  # (n_points,)
 
     def at(self, few: slice) -> "Profile":
         """At some of the points."""
@@ -58,14 +53,8 @@ class Profile:
 def profiles(
     data: Data, quantities: Quantities, slopes: Slopes, good: float
 ) -> tuple[Profile, Profile] | None:
-    """The profiles of two quantities, if functions of them lose no more than is good.
-
-    Parameters
-    ----------
-    quantities : tuple of Quantity
-    slopes : tuple of ndarray
-        The field's slopes along the gradients of both.
-    good : float
+    """The profiles of two quantities, if functions of them lose no more than is good, from the
+    field's slopes along the gradients of both.
     """
     for kept in _without_poles(np.stack([quantity.values for quantity in quantities], axis=1)):
         bases = [
@@ -85,15 +74,8 @@ def profiles(
 def left_by_splines(
     profile: Profile, values: FloatArray, lengths: FloatArray, added: FloatArray | None = None
 ) -> float:
-    """What the best function of a quantity leaves over of a profile.
-
-    Parameters
-    ----------
-    profile : Profile
-    values, lengths : ndarray, shape (n_points,)
-        Of the quantity and of its gradient.
-    added : ndarray, optional
-        Slopes of which any multiple may be added.
+    """What the best function of a quantity leaves over of a profile, given the quantity's values
+    and its gradient's lengths; any multiple of some slopes may be added.
     """
     left = np.inf
     for kept in _without_poles(values[:, None]):
@@ -123,17 +105,7 @@ def _without_poles(values: FloatArray) -> Iterator[np.ndarray]:
 
 
 def profile_beside(slopes: Slopes, beside: FloatArray, weights: FloatArray) -> Profile | None:
-    """The profile of the first of two quantities where that of the second is known.
-
-    Parameters
-    ----------
-    slopes : tuple of ndarray
-        The field's slopes along the gradients of both.
-    beside : ndarray
-        The second's, times the length of its gradient.
-    weights : ndarray
-        Of the points.
-    """
+    """The profile of the first of two quantities where that of the second is known, `beside`."""
     along, across = slopes
     with np.errstate(all="ignore"):
         needed = beside * along / across
@@ -147,18 +119,8 @@ def profile_beside(slopes: Slopes, beside: FloatArray, weights: FloatArray) -> P
 def fitted_profiles(
     bases: Sequence[FloatArray], slopes: Slopes, weights: FloatArray, turns: int = TURNS
 ) -> tuple[float, tuple[Profile, Profile]]:
-    """What the best pair of functions leaves over of a field, and their profiles.
-
-    Parameters
-    ----------
-    bases : sequence of ndarray, shape (n_points, n_splines)
-        Slopes of which those of each function are combined.
-    slopes : tuple of ndarray
-        The field's.
-    weights : ndarray
-        Of the points, which sum to 1.
-    turns : int
-        How often points are weighed anew.
+    """What the best pair of functions leaves over of a field, and their profiles; the slopes of
+    each function are combined from those in its basis.
     """
     along, across = slopes
     first, second = bases

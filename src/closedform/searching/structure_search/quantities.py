@@ -16,10 +16,12 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
 from closedform.expressions.kernel import FINE, values_and_gradients
+from closedform.expressions.printing import to_text
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Token, Tree, Variable, apply, variable
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
-from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
+from closedform.searching.engine import Combination, Decomposition
 
 USABLE = 0.95
 """Share of the points at which a quantity must be finite and have a slope."""
@@ -27,28 +29,54 @@ USABLE = 0.95
 STEEPEST = 1e140
 """Slopes beyond this are taken as infinite: their squares would overflow."""
 
+NATS = 0.7
+"""What a unit of complexity costs, as a natural logarithm of likelihood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """Measures how long descriptions of a field are: what a formula costs to write, and what it
+    leaves over at `effective` independent points. Losses far below the `floor` are alike: rounding,
+    noise, or a network's bias.
+
+    Examples
+    --------
+    >>> long_and_exact, short = Yardstick(40, 1e-3)([1e-4, 1e-3], [30, 5])
+    >>> bool(short < long_and_exact)
+    True
+    """
+
+    effective: int = 200
+    floor: float = ROUNDING
+
+    def __call__(self, loss: FloatArray | float, cost: FloatArray | float) -> FloatArray:
+        """How many nats it takes to describe a field by a form and what it leaves over."""
+        return self.effective / 2 * np.log(np.asarray(loss) + self.floor) + NATS * np.asarray(cost)
+
+    def of(self, tree: Tree, loss: float) -> float:
+        """The same for one formula."""
+        return float(self(loss, complexity(tree)))
+
+    def relative_to(self, energy: float) -> "Yardstick":
+        """The same for losses that are shares of an energy."""
+        return Yardstick(self.effective, self.floor / energy)
+
+
+USUAL_YARDSTICK = Yardstick()
+"""For fields that are exact, as far as is known."""
+
+BIASED_YARDSTICK = Yardstick(effective=40)
+"""For networks: neighbouring points have the same bias, so a field counts as few."""
+
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Points and directions of a field of one latent, where they are usable.
+    """Points and directions of a field of one latent, where they are usable."""
 
-    Attributes
-    ----------
-    points : ndarray, shape (n_points, n_inputs)
-    directions : ndarray, shape (n_points, n_inputs)
-        Unit vectors in scaled coordinates.
-    scale : ndarray, shape (n_inputs,)
-    weights : ndarray, shape (n_points,)
-        They sum to 1.
-    names : tuple of str
-    yardstick : Yardstick
-        For descriptions of the field.
-    """
-
-    points: FloatArray
-    directions: FloatArray
-    scale: FloatArray
-    weights: FloatArray
+    points: FloatArray  # (n_points, n_inputs)
+    directions: FloatArray  # the same; unit vectors in scaled coordinates
+    scale: FloatArray  # (n_inputs,)
+    weights: FloatArray  # (n_points,); they sum to 1
     names: tuple[str, ...]
     yardstick: Yardstick = USUAL_YARDSTICK
 
@@ -67,27 +95,15 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A combination of inputs.
+    """A combination of inputs, and the `parents` whose place it took: none for an input.
 
-    Attributes
-    ----------
-    tree : Tree
-        In the user's inputs.
-    values : ndarray, shape (n_points,)
-    units : ndarray, shape (n_points, n_inputs)
-        Its gradient in scaled coordinates, of length 1 (0 where it has none).
-    lengths : ndarray, shape (n_points,)
-        The gradient's length.
-    parents : tuple of Quantity
-        What it took the place of; none for an input.
-    misalignment : tuple of float
-        Of the partial gradient on its parents, with an interval of 95%.
+    `misalignment` is that of the partial gradient on its parents, with an interval of 95%.
     """
 
-    tree: Tree
-    values: FloatArray
-    units: FloatArray
-    lengths: FloatArray
+    tree: Tree  # in the user's inputs
+    values: FloatArray  # (n_points,)
+    units: FloatArray  # (n_points, n_inputs): the gradient in scaled coordinates, of length 1 or 0
+    lengths: FloatArray  # (n_points,): the gradient's length
     parents: tuple["Quantity", ...] = ()
     misalignment: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
@@ -96,31 +112,15 @@ class Quantity:
         """The tree's."""
         return complexity(self.tree)
 
-    @cached_property
-    def spread(self) -> float:
-        """Half the distance between the quantiles 0.16 and 0.84 of its values."""
-        low, high = np.quantile(self.values, (0.16, 0.84))
-        return max(float(high - low) / 2, 1e-300)
-
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Quantities, and what they leave unexplained.
-
-    Attributes
-    ----------
-    quantities : tuple of Quantity
-    slopes : ndarray, shape (n_points, n_quantities)
-        The field's direction as a combination of the quantities' unit gradients.
-    losses : ndarray, shape (n_points,)
-        Squared length of what the combination leaves over.
-    loss : float
-        Its mean.
+    """Quantities, the field's direction as a combination of their unit gradients, and the mean
+    squared length of what it leaves over.
     """
 
     quantities: tuple[Quantity, ...]
-    slopes: FloatArray
-    losses: FloatArray
+    slopes: FloatArray  # (n_points, n_quantities)
     loss: float
 
     @property
@@ -174,7 +174,7 @@ def make_state(data: Data, quantities: tuple[Quantity, ...]) -> State:
     slopes = np.linalg.solve(gram, along[:, :, None])[:, :, 0]
     left = data.directions - np.einsum("ni,nid->nd", slopes, units)
     losses = np.minimum(np.einsum("nd,nd->n", left, left), 1.0)
-    return State(quantities, slopes, losses, float(losses @ data.weights))
+    return State(quantities, slopes, float(losses @ data.weights))
 
 
 def first_state(data: Data, columns: Sequence[int] | None = None) -> State:
@@ -214,6 +214,18 @@ def make_quantities(data: Data, trees: Sequence[Tree]) -> list[Quantity | None]:
             Quantity(tree, np.where(fine, value, middle), units, np.where(fine, lengths, 1.0))
         )
     return found
+
+
+def decompose(data: Data, state: State, unused: Sequence[str]) -> Decomposition:
+    """A state as the user sees it."""
+    found = tuple(_combination(data, quantity) for quantity in state.quantities)
+    return Decomposition(found, tuple(unused), state.loss)
+
+
+def _combination(data: Data, quantity: Quantity) -> Combination:
+    parts = tuple(_combination(data, parent) for parent in quantity.parents)
+    inputs = tuple(data.names[column] for column in sorted(quantity.tree.variables))
+    return Combination(to_text(quantity.tree, data.names), inputs, *quantity.misalignment, parts)
 
 
 def substitute(tree: Tree, parts: Sequence[Tree]) -> Tree:

@@ -15,36 +15,19 @@ def screened(n_points: int) -> slice:
 
 
 def screen(
-    first: FloatArray,
-    second: FloatArray,
-    along: FloatArray,
-    across: FloatArray,
+    first: FloatArray, second: FloatArray, along: FloatArray, across: FloatArray,
     weights: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Judge every a(x) + c*b(y), with the best c.
 
-    The direction (along, across) loses (along*c*b' - across*a')^2 / (a'^2 + c^2*b'^2), squared, at
-    each point.
-
-    Parameters
-    ----------
-    first, second : ndarray, shape (n_forms, n_points)
-        Slopes a' and b'.
-    along, across : ndarray, shape (n_points,)
-        Slopes of the field.
-    weights : ndarray, shape (n_points,)
-
-    Returns
-    -------
-    losses, factors : ndarray, shape (n_first, n_second)
-        The mean loss, and c.
+    Slopes a' and b' have the shape (n_forms, n_points), and the mean losses and c that are returned
+    (n_first, n_second). The direction (along, across) loses (along*c*b' - across*a')^2 /
+    (a'^2 + c^2*b'^2), squared, at each point.
     """
     losses = np.empty((len(first), len(second)))
     factors = np.empty_like(losses)
-    _screen(
-        np.ascontiguousarray(first), np.ascontiguousarray(second), np.ascontiguousarray(along),
-        np.ascontiguousarray(across), np.ascontiguousarray(weights), losses, factors,
-    )  # fmt: skip
+    given = [np.ascontiguousarray(each) for each in (first, second, along, across, weights)]
+    _screen(*given, losses, factors)
     return losses, factors
 
 

@@ -1,12 +1,16 @@
-"""Similarity: quantities that enter as one product of powers times a function of another.
+"""Products of powers through which quantities enter: one times a function of another, or functions
+of two that may share quantities.
 
-Where no constant has a unit, formulas are such: dimensional analysis. In logarithms the slopes of
-x^p*F(x^c) are p + f*c, with a factor f that varies from point to point: they lie in one plane,
-whatever F is, and f depends on x^c alone. The plane comes from all points at once, by an
+Where no constant has a unit, formulas are of the first kind: dimensional analysis. In logarithms
+the slopes of x^p*F(x^c) are p + f*c, with a factor f that varies from point to point: they lie in
+one plane, whatever F is, and f depends on x^c alone. The plane comes from all points at once, by an
 eigenproblem; c is the direction in it along which the slopes turn.
+
+The slopes of F(a(x^c) + b(x^d)) are combinations of c and d, so they lie in one plane too, and
+whole numbers in it are c and d. Splines say for each pair of them whether there are such a and b.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -19,6 +23,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.tree import Tree, variable
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.products import product_of_powers
+from closedform.searching.structure_search.profiles import SPLINED, basis_of, fitted_profiles
 from closedform.searching.structure_search.quantities import Data, State
 from closedform.searching.structure_search.screening import screened
 
@@ -46,35 +51,38 @@ LARGEST, LARGEST_OUTER = (4, 4, 4, 4, 4, 2, 1, 1), 6
 """Largest exponents of c that are tried, by the number of quantities, and of p."""
 
 
-@dataclass(frozen=True, slots=True)
-class Similarity:
-    """Products of powers of some quantities, as trees over the state's.
+FLAT = 1e-9
+"""What a plane may leave over of the squares of an exact field's slopes, and of whole numbers."""
 
-    Attributes
-    ----------
-    places : tuple of int
-    inner, outer : Tree
-        x^c and x^p.
-    score : float
-        A logarithm of the share of the slopes' turning that x^c does not explain, and the price of
-        its exponents.
+MOST_PRODUCTS = 8
+"""Products that are tried in pairs, those of the smallest exponents first."""
+
+ROUGHLY, ALIKE, KEPT = 1e-3, 10.0, 2
+"""What splines may leave over before points are weighed anew, how many times more than the best
+pair's is alike, and the pairs that are kept.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Two products of powers of some quantities, as trees over the state's: x^p and x^c where
+    quantities are similar. The lower the score, the more likely they are.
     """
 
     places: tuple[int, ...]
-    inner: Tree
-    outer: Tree
+    products: tuple[Tree, Tree]
     score: float
 
 
-def similarities(data: Data, state: State) -> list[Similarity]:
+def similarities(data: Data, state: State) -> list[Products]:
     """What is found for all quantities of a state and for some, the best first."""
     found = [
-        one for places in sets_of_places(state.size) for one in similarity(data, state, places)
+        one for places in _sets_of_places(state.size) for one in similarity(data, state, places)
     ]
     return sorted(found, key=lambda one: one.score)
 
 
-def sets_of_places(count: int) -> list[tuple[int, ...]]:
+def _sets_of_places(count: int) -> list[tuple[int, ...]]:
     """The sets of so many quantities that are looked at, small ones first."""
     if count > len(LARGEST):
         return []
@@ -84,21 +92,12 @@ def sets_of_places(count: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class LogField:
-    """Directions of a field in the logarithms of some quantities, where these have one sign.
+    """Directions of a field in the logarithms of some quantities, where these have one sign."""
 
-    Attributes
-    ----------
-    units : ndarray, shape (n_points, n_quantities)
-    logs : ndarray, shape (n_points, n_quantities)
-    weights : ndarray, shape (n_points,)
-    has_both : ndarray of bool, shape (n_quantities,)
-        Whether a quantity has the other sign elsewhere.
-    """
-
-    units: FloatArray
-    logs: FloatArray
-    weights: FloatArray
-    has_both: np.ndarray
+    units: FloatArray  # (n_points, n_quantities)
+    logs: FloatArray  # the same
+    weights: FloatArray  # (n_points,)
+    has_both: np.ndarray  # whether a quantity has the other sign elsewhere
 
     @property
     def moments(self) -> FloatArray:
@@ -111,7 +110,7 @@ class LogField:
         return slice(None) if self.has_both.any() else screened(len(self.weights))
 
 
-def log_field(data: Data, state: State, places: Sequence[int]) -> LogField | None:
+def _log_field(data: Data, state: State, places: Sequence[int]) -> LogField | None:
     """The directions of some quantities; None if they have none at enough points."""
     chosen = [state.quantities[place] for place in places]
     values = np.stack([quantity.values for quantity in chosen], axis=1)
@@ -133,9 +132,9 @@ def log_field(data: Data, state: State, places: Sequence[int]) -> LogField | Non
     return LogField(slopes / sizes[:, None], logs, data.weights[kept], has_both)
 
 
-def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Similarity]:
+def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Products]:
     """Products through which some quantities enter, one for each plain choice of c."""
-    field = log_field(data, state, places)
+    field = _log_field(data, state, places)
     if field is None:
         return
     units, logs, weights, has_both = field.units, field.logs, field.weights, field.has_both
@@ -146,7 +145,7 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
     if found is None:
         return
     angles, left = found
-    whole = whole_numbers(len(places), max(LARGEST))
+    whole = _whole_numbers(len(places), max(LARGEST))
     flat = whole @ plane
     is_near = (flat**2).sum(axis=1) > (1 - NEAR**2) * (whole**2).sum(axis=1)
     whole, flat = whole[is_near], flat[is_near]
@@ -174,10 +173,8 @@ def similarity(data: Data, state: State, places: Sequence[int]) -> Iterator[Simi
         ):
             # A square has lost the sign that its root has.
             is_square = has_both.any() and not (inner[has_both] % 2).any()
-            yield Similarity(
-                tuple(places), whole_product(places, inner / 2 if is_square else inner),
-                whole_product(places, outer), float(scores[number]),
-            )  # fmt: skip
+            both = outer, inner / 2 if is_square else inner
+            yield _products(places, both, float(scores[number]))
 
 
 def _turning(
@@ -207,7 +204,7 @@ def _turning(
 
 
 @cache
-def whole_numbers(count: int, highest: int) -> FloatArray:
+def _whole_numbers(count: int, highest: int) -> FloatArray:
     """Exponents up to the highest, or what so many quantities allow, without a common factor, the
     first of which that is not 0 is positive.
     """
@@ -235,8 +232,63 @@ def _plain(exponents: FloatArray) -> list[tuple[int, ...]]:
     return [tuple(int(number) for number in wholes[k]) for k in dict.fromkeys((smallest, nearest))]
 
 
-def whole_product(places: Sequence[int], exponents: Iterable[float]) -> Tree:
-    """A product of powers of some quantities, as a tree over the state's."""
-    return product_of_powers(
-        [(variable(p), Fraction(float(n))) for p, n in zip(places, exponents, strict=True)]
+def _products(
+    places: Sequence[int], exponents: Sequence[Iterable[float]], score: float
+) -> Products:
+    first, second = (
+        product_of_powers(
+            [(variable(p), Fraction(float(n))) for p, n in zip(places, powers, strict=True)]
+        )
+        for powers in exponents
     )
+    return Products(tuple(places), (first, second), score)
+
+
+def two_products(
+    data: Data, state: State, level: float, count: Callable[[int], None]
+) -> Iterator[Products]:
+    """Products that two functions are of: what is found for all quantities of a state, then for
+    fewer. True ones leave no more over than a level, and each set of quantities is counted.
+    """
+    for places in reversed(_sets_of_places(state.size)):
+        count(1)
+        field = _log_field(data, state, places)
+        if field is not None:
+            yield from _of_set(field, places, level)
+
+
+def _of_set(field: LogField, places: Sequence[int], level: float) -> Iterator[Products]:
+    sizes, frame = np.linalg.eigh(field.moments)
+    if sizes[:-2].sum() > (level + FLAT) * sizes.sum():
+        return
+    plane = frame[:, -2:]
+    whole = _whole_numbers(len(places), max(LARGEST))
+    costs = np.abs(whole).sum(axis=1)
+    off = ((whole - whole @ plane @ plane.T) ** 2).sum(axis=1)
+    flat = np.flatnonzero(off < (level + FLAT) * (whole**2).sum(axis=1))
+    whole = whole[flat[np.argsort(costs[flat], kind="stable")[:MOST_PRODUCTS]]]
+    # What changes its sign stands above the line: a pole inside the data is no map.
+    whole = np.where((whole[:, field.has_both] < 0).any(axis=1, keepdims=True), -whole, whole)
+    own = field.weights / field.weights.sum()
+    bases = [_basis(field.logs @ powers) for powers in whole]
+    found: list[tuple[float, Products]] = []
+    for one, other in combinations(range(len(whole)), 2):
+        both = whole[[one, other]]
+        if not (both != 0).any(axis=0).all():
+            continue
+        slopes = field.units @ np.linalg.pinv(both)
+        slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
+        turning = float(np.linalg.eigvalsh((slopes * own[:, None]).T @ slopes)[0])
+        pair = (bases[one], bases[other]), (slopes[:, 0], slopes[:, 1]), own
+        loss, _ = fitted_profiles(*pair, turns=1)
+        loss = fitted_profiles(*pair)[0] if loss < level + ROUGHLY * turning else 1.0
+        if loss < level + SPLINED * turning:
+            found.append((loss, _products(places, both, float(np.abs(both).sum()))))
+    lowest = min((loss for loss, _ in found), default=0.0)
+    near = [one for loss, one in found if loss <= ALIKE * lowest]
+    yield from sorted(near, key=lambda one: one.score)[:KEPT]
+
+
+def _basis(values: FloatArray) -> FloatArray:
+    basis = basis_of(values, np.ones(len(values), dtype=bool))
+    return np.ones((len(values), 1)) if basis is None else basis

@@ -3,18 +3,21 @@ left.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from closedform.arrays import FloatArray
+from closedform.basics.progress import Progress, Snapshot
 from closedform.errors import FieldError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.expressions.tree import Tree
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
+from closedform.searching.budget import Clock
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.quantities import Data, State, substitute
 
@@ -163,3 +166,21 @@ def _polynomials(values: FloatArray) -> FloatArray:
     return np.column_stack(
         [np.prod([single[:, k, p[k]] for k in range(n_inputs)], axis=0) for p in powers]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyTime:
+    """Tells that a search goes on, without the formulas of an engine that sees other inputs than
+    the user's.
+    """
+
+    progress: Progress
+    clock: Clock  # of the whole search
+    step: str
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Pass on how far the search is."""
+        self.progress.show(Snapshot(self.step, min(self.clock.used, 1.0)))
+
+    def close(self) -> None:
+        """One engine is done; the search is not."""

@@ -28,27 +28,6 @@ FEWEST = 30
 class StructureSearch:
     """Options of the search by structure.
 
-    Attributes
-    ----------
-    points : int
-        Points on which structure is looked for; formulas are fitted and judged on all.
-    terms : TermSearch
-        Reads small fields: sums of terms in two or three quantities.
-    evolution : Evolution
-        Reads what is left.
-    pieces : Engine or None
-        Looks for minima and maxima where nothing merges exactly.
-    exactly : bool
-        Whether exact merges are all that is tried.
-    inexact : float
-        Share of the budget that is used where nothing merges exactly.
-    apart : float
-        Share of that for merging quantities.
-    small : float
-        Share for small fields, all together.
-    divided : float
-        Share for minima and maxima.
-
     Examples
     --------
     >>> from closedform.basics.progress import Silent
@@ -63,15 +42,15 @@ class StructureSearch:
     x*y/z
     """
 
-    points: int = 700
+    points: int = 700  # on which structure is looked for; formulas are fitted and judged on all
     terms: TermSearch = default(default_factory=lambda: TermSearch(stages=(45, 400), max_terms=6))
-    evolution: Evolution = default(default_factory=Evolution)
-    pieces: Engine | None = None
-    exactly: bool = False
-    inexact: float = 1.0
-    apart: float = 0.85
-    small: float = 0.6
-    divided: float = 0.3
+    evolution: Evolution = default(default_factory=Evolution)  # reads what is left
+    pieces: Engine | None = None  # looks for minima and maxima where nothing merges exactly
+    exactly: bool = False  # whether exact merges are all that is tried
+    inexact: float = 1.0  # share of the budget that is used where nothing merges exactly
+    apart: float = 0.85  # share of that for merging quantities
+    small: float = 0.6  # share for small fields, all together, which `terms` reads
+    divided: float = 0.3  # share for minima and maxima
 
     @property
     def name(self) -> str:

@@ -2,6 +2,8 @@
 whole field.
 """
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,28 +17,28 @@ from closedform.field.alignment.refit import refit
 from closedform.field.alignment.tolerances import PERFECT, ROUNDING
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget, Clock
-from closedform.searching.engine import Engine, SearchResult, Status
+from closedform.searching.engine import Decomposition, Engine, SearchResult, Status
 from closedform.searching.evolution import operon
 from closedform.searching.front import Candidate, Front
-from closedform.searching.joint_run import OnlyTime
 from closedform.searching.products import powers_distributed
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.child_finder import ChildFinder
 from closedform.searching.structure_search.decomposition_beam import (
     DecompositionBeam,
     ExactFieldError,
 )
-from closedform.searching.structure_search.first_shots import first_shots
-from closedform.searching.structure_search.found_structure import Decomposition, decompose
+from closedform.searching.structure_search.finder import Finder, OutOfTimeError
 from closedform.searching.structure_search.loss_tolerances import EXACT, find_levels
-from closedform.searching.structure_search.merge_finder import (
-    ClockShare,
-    MergeFinder,
-    OutOfTimeError,
+from closedform.searching.structure_search.power_laws import first_shots
+from closedform.searching.structure_search.quantities import (
+    Data,
+    State,
+    decompose,
+    first_state,
+    make_quantity,
 )
-from closedform.searching.structure_search.quantities import Data, State, first_state, make_quantity
 from closedform.searching.structure_search.quotients import quotients
 from closedform.searching.structure_search.small_fields import (
+    OnlyTime,
     in_inputs,
     inputs_that_matter,
     interferences,
@@ -84,9 +86,8 @@ class StructureRun:
         self.data = Data.of(field, options.points, rng)
         self.start = first_state(self.data)
         self.unused: tuple[str, ...] = ()
-        self.limit = ClockShare(clock, options.apart)
-        finder = MergeFinder(self.data, space, self.limit, ROUNDING, self._show)
-        self.beam = DecompositionBeam(ChildFinder(finder, self._exact_sums))
+        self.finder = Finder(self.data, space, clock, options.apart, self._exact_sums, self._show)
+        self.beam = DecompositionBeam(self.finder)
         self.levels = EXACT
         self.is_known = True
         self._judged: set[Tree] = set()
@@ -97,7 +98,7 @@ class StructureRun:
         self._keep(first_shots(self.data, self._may_go_on))
         try:
             has_latents = self.field.latents is not None
-            levels = find_levels(self.beam, self.start, self.field.quality, has_latents=has_latents)
+            levels = find_levels(self.finder, self.start, self.field.quality, has_latents)
         except OutOfTimeError:
             return
         self.levels, self.is_known = levels, levels.is_known
@@ -114,7 +115,8 @@ class StructureRun:
             self._ask(self.options.terms, self.start, self._share(LOOK), keep=True)
         for number, (level, share) in enumerate(levels.steps):
             if level > ROUNDING:
-                self._add_described()
+                with suppress(OutOfTimeError):
+                    self.beam.add_lossy(self.start)
             share = self.options.apart if share is None else share
             self.beam.is_thorough = level > ROUNDING
             if self._is_enough_at(level, share):
@@ -122,30 +124,21 @@ class StructureRun:
             # A trained network follows neither side of a minimum exactly.
             if number == 0 and not has_latents:
                 self._read_pieces()
-                if self.lowest <= PERFECT:
+                if self.front.lowest <= PERFECT:
                     return
-            if level <= ROUNDING and self._has_merged():
+            if level <= ROUNDING and any(good.size < self.start.size for (good,) in self._good(1)):
                 self.levels, self.beam.is_thorough = EXACT, True
                 if self._is_enough_at(level, share):
                     return
                 break
         levels = self.levels
-        if not levels.is_biased or (levels.is_structured and not self._is_solved()):
-            self._read_what_is_left()
-        elif levels.is_structured and self.lowest > PERFECT:
-            self._read_exactly()
-        elif not levels.is_structured:
-            self._read_what_is_left()
-            if self._may_go_on():
-                self._merge_at(levels.bias, self.options.apart)
-
-    def _add_described(self) -> None:
-        """A merge that loses something competes with what all inputs together say."""
-        try:
-            for state in self.beam.children_of_all(self.start):
-                self.beam.add(state)
-        except OutOfTimeError:
-            pass
+        if levels.is_biased and levels.is_structured and self._is_solved():
+            if self.front.lowest > PERFECT:
+                self._read_exactly()
+            return
+        self._read_what_is_left()
+        if not levels.is_structured and self._may_go_on():
+            self._merge_at(levels.bias, self.options.apart)
 
     def _read_exactly(self) -> None:
         """Look for an exact answer where one was found up to what seems a network's bias: only one
@@ -153,39 +146,38 @@ class StructureRun:
         """
         known, self.is_known = self.front, False
         self._set_level(ROUNDING)
-        lowest = self.lowest
+        lowest = self.front.lowest
         self._read_what_is_left()
         self.is_known = True
-        if self.lowest > MUCH_BETTER * lowest:
+        if self.front.lowest > MUCH_BETTER * lowest:
             self.front = known
             self._set_level(self.levels.bias)
 
     def _read_pieces(self) -> None:
         """Minima and maxima of two formulas, each of which is exact on its side."""
         engine = self.options.pieces
-        if engine is None or self.clock.stop_reason(self.lowest) is not None:
+        if engine is None or self.clock.stop_reason(self.front.lowest) is not None:
             return
         found = self._searched(engine, self.field, self.space, self._share(self.options.divided))
         self.front = self.front.merge(found.front)
 
-    def _has_merged(self) -> bool:
-        """Whether some quantities took the place of more without a loss."""
-        sizes = [size for size in self.beam.sizes if size < self.start.size]
-        best = (state for size in sizes for state in self.beam.best(size, 1))
-        return any(self.beam.is_good(state, self.start) for state in best)
+    def _good(self, count: int) -> Iterator[list[State]]:
+        """The best states that lose nothing, so many of each number of quantities, few first."""
+        for size in reversed(self.beam.sizes):
+            best = self.beam.best(size, count)
+            if good := [state for state in best if self.finder.is_good(state, self.start)]:
+                yield good
 
     def _is_enough_at(self, level: float, share: float) -> bool:
-        """Whether merging ends the search; what is solved up to a bias may still have an exact
-        answer.
-        """
+        # What is solved up to a bias may still have an exact answer.
         self._merge_at(level, share)
-        return self.lowest <= PERFECT if self.levels.is_biased else not self._may_go_on()
+        return self.front.lowest <= PERFECT if self.levels.is_biased else not self._may_go_on()
 
     def _merge_at(self, level: float, share: float) -> None:
         """Merge what loses no more than a level, until a share of the budget is used."""
         self._set_level(level)
-        self.limit.share = share
-        used = inputs_that_matter(self.data, self.beam.level)
+        self.finder.share = share
+        used = inputs_that_matter(self.data, self.finder.level)
         if len(used) < self.start.size:
             self._divide_without(used)
             if self.unused:
@@ -195,7 +187,7 @@ class StructureRun:
     def _set_level(self, level: float) -> None:
         """What a true merge may lose from now on, and how descriptions are measured then."""
         yardstick = self.levels.yardstick(level)
-        self.beam.finder.data = replace(self.data, yardstick=yardstick)
+        self.finder.data = replace(self.data, yardstick=yardstick)
         self.beam.set_level(level)
 
     def _read_what_is_left(self) -> None:
@@ -209,7 +201,7 @@ class StructureRun:
                 return
             if is_early:
                 self._read_whole(state)
-            if self.beam.level > ROUNDING and self._may_go_on():
+            if not self.finder.is_exact and self._may_go_on():
                 self._keep(quotients(self.data, state, self._may_go_on))
             if state.size > 2 and self._may_go_on():
                 self._read_parts(state)
@@ -217,10 +209,10 @@ class StructureRun:
                 return
         if operon.why_unavailable() is None:
             for state in self._left()[:1]:
-                if state.size == self.start.size and self.clock.used > ALONE:
-                    return
                 limit = self.clock.remaining()
                 if state.size == self.start.size:
+                    if self.clock.used > ALONE:
+                        return
                     limit = self._share(max(ALONE - self.clock.used, 0.01))
                 self._ask(self.options.evolution, state, limit, keep=True)
 
@@ -240,7 +232,7 @@ class StructureRun:
     def _divide(self, state: State) -> None:
         try:
             self.beam.divide(state, only_good=True)
-            if self.beam.level > ROUNDING and not self._is_solved() and state is self.start:
+            if not self.finder.is_exact and not self._is_solved() and state is self.start:
                 self.beam.divide(state, only_good=False)
         except OutOfTimeError:
             pass
@@ -253,16 +245,8 @@ class StructureRun:
         self._judge()
 
     def _left(self) -> list[State]:
-        """The states of fewest quantities that lose nothing, to be read as they are; the inputs
-        themselves are not.
-        """
-        for size in reversed(self.beam.sizes):
-            good = [
-                state for state in self.beam.best(size, 2) if self.beam.is_good(state, self.start)
-            ]
-            if good and size > 1:
-                return good
-        return []
+        """The states of fewest quantities that lose nothing, to be read as they are."""
+        return next((good for good in self._good(2) if good[0].size > 1), [])
 
     def _share(self, part: float) -> Budget:
         """A part of the budget, as far as it is left."""
@@ -291,7 +275,7 @@ class StructureRun:
                 child = state.with_quantity(
                     self.data, state.descendant(self.data, new, places), places
                 )
-                if child.loss <= state.loss + self.beam.level:
+                if child.loss <= state.loss + self.finder.level:
                     self._divide(child)
 
     def _ask(
@@ -310,7 +294,7 @@ class StructureRun:
         if field is None:
             return []
         space = replace(self.space.over(field.names), terms=interferences(field.names, self.space))
-        goal = max(1e-12, min(10 * self.beam.level, 1e-2)) if self.beam.level > ROUNDING else 1e-12
+        goal = max(1e-12, min(10 * self.finder.level, 1e-2)) if not self.finder.is_exact else 1e-12
         result = self._searched(engine, field, space, replace(budget, target=goal))
         found = sorted(result.front, key=lambda candidate: candidate.misalignment)
         trees = [in_inputs(candidate.expression, state) for candidate in found]
@@ -333,9 +317,7 @@ class StructureRun:
         return result
 
     def _judge(self) -> None:
-        """Formulas of the states so far; quantities of larger states are the simple ones on the
-        front.
-        """
+        """Keep the states' formulas; quantities of larger states are simple ones."""
         complete = [state.quantities[0].tree for state in self.beam.best(1, COMPLETE)]
         partial = [
             quantity.tree
@@ -369,23 +351,16 @@ class StructureRun:
                 found.append(Candidate(expression, value, size, self.options.name))
         self.front = self.front.merge(Front.of(found))
 
-    @property
-    def lowest(self) -> float:
-        """The lowest misalignment."""
-        return self.front.lowest
-
     def _is_solved(self) -> bool:
         """Whether some formula is as good as the field is."""
-        complete = self.beam.best(1, 1)
-        return self.lowest <= PERFECT or any(
-            self.is_known and self.beam.is_good(state, self.start)
-            for state in complete
-            if self.beam.level > ROUNDING
+        is_told = self.is_known and not self.finder.is_exact
+        return self.front.lowest <= PERFECT or (
+            is_told and any(good.size == 1 for (good,) in self._good(1))
         )
 
     def _may_go_on(self) -> bool:
         self._show()
-        return not self._is_solved() and self.clock.stop_reason(self.lowest) is None
+        return not self._is_solved() and self.clock.stop_reason(self.front.lowest) is None
 
     def _show(self) -> None:
         lines = tuple(
@@ -398,14 +373,14 @@ class StructureRun:
         status = (
             self.status
             if self.status == "interrupted"
-            else self.clock.stop_reason(self.lowest) or "finished"
+            else self.clock.stop_reason(self.front.lowest) or "finished"
         )
         statistics: dict[str, Any] = {
             "engine": self.options.name,
             "seconds": self.clock.seconds,
             "evaluations": self.clock.evaluations,
             "is_solved": self._is_solved()
-            and (self.lowest <= PERFECT or not self.levels.is_biased),
+            and (self.front.lowest <= PERFECT or not self.levels.is_biased),
             "is_solved_up_to_bias": self._is_solved() and self.levels.is_biased,
         }
         structure = self.structure()
@@ -417,10 +392,7 @@ class StructureRun:
         """The shortest description of the field by fewer quantities than there are inputs; None if
         there is none.
         """
-        for size in reversed(self.beam.sizes):
-            good = [
-                state for state in self.beam.best(size, 1) if self.beam.is_good(state, self.start)
-            ]
-            if good and (size < self.start.size or self.unused):
-                return decompose(self.data, good[0], self.unused)
+        for (good,) in self._good(1):
+            if good.size < self.start.size or self.unused:
+                return decompose(self.data, good, self.unused)
         return None

@@ -28,8 +28,7 @@ from closedform.field.alignment.refit import Tapes
 from closedform.field.gradient_field import GradientField
 from closedform.searching.products import product_of_powers
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.quantities import substitute
-from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
+from closedform.searching.structure_search.quantities import USUAL_YARDSTICK, Yardstick, substitute
 
 FUNCTIONS = {
     "x": (1.0,),
@@ -77,25 +76,14 @@ keeps quotients finite."""
 
 
 class Term(NamedTuple):
-    """A function of a monomial, times a power of an input.
+    """A function of a monomial, times a power of an input."""
 
-    Attributes
-    ----------
-    powers : tuple of float
-        Of all inputs in the monomial.
-    function : str
-    share, size : float
-        The function's constant in units of the monomial's median, and that median.
-    column, factor : int
-        The input whose power is a factor, and that power; 0 for none.
-    """
-
-    powers: tuple[float, ...]
+    powers: tuple[float, ...]  # of all inputs in the monomial
     function: str
-    share: float
-    size: float
-    column: int
-    factor: int
+    share: float  # the function's constant, in units of the monomial's median
+    size: float  # that median
+    column: int  # the input whose power is a factor
+    factor: int  # that power; 0 for none
 
     @property
     def outline(self) -> tuple[object, ...]:
@@ -122,27 +110,16 @@ class Term(NamedTuple):
 class Library:
     """Terms at some points of a field, their gradients of length 1 over all points.
 
-    Attributes
-    ----------
-    terms : list of Term
-    across : ndarray, shape (n_terms, n_points, n_inputs)
-        Gradients without what is along the field's directions.
-    along : ndarray, shape (n_terms, n_points)
-        What is along them.
-    sizes : ndarray, shape (n_terms,)
-        What gradients were divided by.
-    prices : ndarray, shape (n_terms,)
-        By how much the loss of a sum counts more for each term's complexity: terms with constants
-        inside are many, and some of them come near anything.
-    floor : float
-        Losses far below it are alike.
+    The prices say by how much the loss of a sum counts more for each term's complexity: terms with
+    constants inside are many, and some of them come near anything. Losses far below the floor are
+    alike.
     """
 
     terms: list[Term]
-    across: NDArray[np.float32]
-    along: NDArray[np.float32]
-    sizes: FloatArray
-    prices: NDArray[np.float32]
+    across: NDArray[np.float32]  # (n_terms, n_points, n_inputs): across the field's directions
+    along: NDArray[np.float32]  # (n_terms, n_points): along them
+    sizes: FloatArray  # (n_terms,): what gradients were divided by
+    prices: NDArray[np.float32]  # (n_terms,)
     floor: float
 
     def priced(self, losses: NDArray[Any], first: Any, second: Any) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.expressions.complexity import complexity, constant_values, with_numbers
+from closedform.expressions.complexity import constant_values, with_numbers
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import node_positions
@@ -29,7 +29,7 @@ from closedform.field.alignment.refit import Tapes
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.searching.products import product_of_powers
 from closedform.searching.structure_search.forms import Form, FormTerm
-from closedform.searching.structure_search.yardstick import USUAL_YARDSTICK, Yardstick
+from closedform.searching.structure_search.quantities import USUAL_YARDSTICK, Yardstick
 
 FIRST_STEPS, MOST_FITTED = 6, 10
 """Constants are known roughly at first: a few steps for all forms show which are worth more."""
@@ -181,7 +181,7 @@ def fit_plain(
         return []
     judged = _fitted(trees, free, comparison, FIRST_STEPS)
     if len(judged) > MOST_FITTED:
-        judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
+        judged.sort(key=lambda one: yardstick.of(one[0], one[2]))
     near = judged[:MOST_FITTED]
     judged = _fitted([one[0] for one in near], [one[1] for one in near], comparison, STEPS)
     points = comparison_points(comparison)
@@ -190,7 +190,7 @@ def fit_plain(
         for one in judged
         if np.isfinite(one[2]) and one[2] < 1 and not _is_in_disguise(one[0], points)
     ]
-    judged.sort(key=lambda one: float(yardstick(one[2], complexity(one[0]))))
+    judged.sort(key=lambda one: yardstick.of(one[0], one[2]))
     found: dict[Tree, float] = {}
     for tree, positions, value in judged[:most]:
         plain, loss = (

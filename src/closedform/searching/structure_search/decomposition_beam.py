@@ -3,6 +3,7 @@ each size first.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from closedform.expressions.tree import Tree
 from closedform.field.alignment.tolerances import ROUNDING
@@ -97,8 +98,8 @@ class DecompositionBeam:
         if state.size == 2 and not self.finder.is_exact:
             return self._last_children(state)
         if state.key not in self._left_over:
-            first = self._merges(kinds_at(self.finder, state, "first"), state)
-            if children := self.finder.good_children(state, first):
+            first = kinds_at(self.finder, state, "first")
+            if children := self.finder.good_children(state, self._found(first, state)):
                 return children
             if children := self._in_turn(kinds_at(self.finder, state, "then"), state):
                 return children
@@ -108,9 +109,8 @@ class DecompositionBeam:
         self._left_over.discard(state.key)
         return self._in_turn(kinds_at(self.finder, state, "dear"), state)
 
-    def _merges(self, kinds: list[Find], state: State) -> list[Merge]:
-        found = (one for find in kinds for one in find(self.finder, state))
-        return [merge for merge in found if isinstance(merge, Merge)]
+    def _found(self, kinds: list[Find], state: State) -> Iterator[Merge | State]:
+        return (one for find in kinds for one in find(self.finder, state))
 
     def _in_turn(self, kinds: list[Find], state: State) -> list[State]:
         for find in kinds:
@@ -119,16 +119,17 @@ class DecompositionBeam:
         return []
 
     def _last_children(self, state: State) -> Iterator[State]:
-        first, then = (kinds_at(self.finder, state, turn) for turn in ("first", "then"))
-        yield from self.finder.best_of(state, self._merges(first, state))
-        for find in then:
+        first, *others = (kinds_at(self.finder, state, turn) for turn in ("first", "then", "dear"))
+        yield from self.finder.children(state, self._found(first, state))
+        for find in chain(*others):
             yield from self.finder.children(state, find(self.finder, state))
 
     def children(self, state: State) -> list[State]:
         """States of one quantity less, whatever they lose, the shortest descriptions first."""
         finder, yardstick = self.finder, self.finder.data.yardstick
         with finder.at_any_loss():
-            merges = self._merges(lossy_kinds("first"), state)
+            found = self._found(lossy_kinds("first"), state)
+            merges = [one for one in found if isinstance(one, Merge)]
         merges.sort(key=lambda merge: float(yardstick(state.loss + merge.loss, merge.tree.size)))
         chosen: list[Merge] = []
         for merge in merges:

@@ -163,11 +163,11 @@ class Kind:
     """
 
     find: Find
-    exact: Turn | None = None
-    exact_last: Turn | None = None
-    noisy: Turn | None = None
-    noisy_last: Turn | None = None
-    lossy: Turn | None = None
+    exact: Turn | None
+    exact_last: Turn | None
+    noisy: Turn | None
+    noisy_last: Turn | None
+    lossy: Turn | None
 
 
 FIRST, THEN, DEAR, NO = "first", "then", "dear", None

@@ -151,7 +151,7 @@ def _given(field: GradientField, points: Sequence[int] | NDArray[np.integer]) ->
     return np.unique(rows)
 
 
-def field_over(field: GradientField, columns: Sequence[int]) -> GradientField:
+def field_over(field: GradientField, columns: list[int]) -> GradientField:
     """The field over some of its inputs."""
     return GradientField.from_arrays(
         field.points[:, columns],

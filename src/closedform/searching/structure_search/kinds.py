@@ -170,7 +170,10 @@ class Kind:
     lossy: Turn | None
 
 
-FIRST, THEN, DEAR, NO = "first", "then", "dear", None
+FIRST: Turn = "first"
+THEN: Turn = "then"
+DEAR: Turn = "dear"
+NO = None
 KINDS = {
     #                          function            exact, of two  noisy, of two  lossy
     "plain forms": Kind(       plain_forms,        FIRST, FIRST,  FIRST, FIRST,  FIRST),

@@ -142,9 +142,11 @@ def _sparsest(plane: FloatArray) -> tuple[Side, Side] | None:
     for pair in combinations(range(plane.shape[1]), 2):
         corner = plane[:, pair]
         if abs(np.linalg.det(corner)) > FILLED * np.abs(corner).max() ** 2 > 0:
+            sides = np.linalg.solve(corner, plane)
+            least = FILLED * np.abs(sides).max(axis=1)
             above, below = (
-                {k: float(own[k]) for k in np.flatnonzero(np.abs(own) > FILLED * np.abs(own).max())}
-                for own in np.linalg.solve(corner, plane)
+                {k: value for k, value in enumerate(own) if abs(value) > limit}
+                for own, limit in zip(sides.tolist(), least.tolist(), strict=True)
             )
             found.append((above, below))
     return min(found, key=lambda sides: len(sides[0]) + len(sides[1]), default=None)

@@ -233,7 +233,7 @@ def _plain(exponents: FloatArray) -> list[tuple[int, ...]]:
 
 
 def _products(
-    places: Sequence[int], exponents: Sequence[Iterable[float]], score: float
+    places: Sequence[int], exponents: Iterable[Iterable[float]], score: float
 ) -> Products:
     first, second = (
         product_of_powers(

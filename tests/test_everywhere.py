@@ -158,7 +158,7 @@ def test_no_marker_compares_releases_of_kernels():
 
 def test_the_conda_recipe_asks_for_what_the_package_does():
     recipe = (ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")
-    version = (ROOT / "src/closedform/_version.py").read_text(encoding="utf-8")
+    version = (ROOT / "src/closedform/__init__.py").read_text(encoding="utf-8")
     assert f'version: "{re.findall(r"__version__ = .(.+).$", version, re.MULTILINE)[0]}"' in recipe
     asked = re.findall(r"^    - (\S+ \S+)$", recipe.partition("  run:\n")[2], re.MULTILINE)
     needed = [line.replace(">=", " >=") for line in PROJECT["dependencies"] if ";" not in line]

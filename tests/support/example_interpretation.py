@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression

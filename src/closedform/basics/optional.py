@@ -3,7 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform.errors import MissingDependencyError
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform.cli import STOPPED, STOPPED_LINE
 from closedform.cli.answer_commands import extract, interpret, layers, report, verify
 from closedform.cli.atlas_command import atlas

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform.basics import limits
 from closedform.errors import ClosedformError, shown
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform.arrays import FloatArray
 from closedform.basics.files import write_text
 from closedform.basics.optional import require

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform.basics.files import write_text
 from closedform.basics.optional import require
 from closedform.errors import shown

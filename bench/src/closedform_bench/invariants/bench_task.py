@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform_bench.invariants.outcome import Row
 
 Content = dict[str, Any]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from closedform._version import __version__
+from closedform import __version__
 from closedform.basics.files import check_folder, write_bytes, write_text
 from closedform.basics.optional import require
 from closedform.errors import ClosedformError

@@ -93,18 +93,16 @@ class Analyst:
         adds_factors: whether a factor 1 that is not written, or a plain number, may carry a unit
             too: a fitted constant may have been rounded to it.
         """
-        found = self._look(
-            peeled(tree) if is_whole else tree, may_carry or len(self.known) > 0, adds_factors
-        )
+        whole = peeled(tree) if is_whole else tree
+        found = self.look(whole, may_carry or len(self.known) > 0, adds_factors)
         if found is None or may_carry or all(self.is_known(c.exponents) for c in found.carried):
             return found
         return None
 
-    def label(self, tree: Tree) -> Analysis | None:
-        """The unit of a term, its constants pure numbers; None if it is impossible."""
-        return self._look(tree, may_carry=False, adds_factors=False)
-
-    def _look(self, tree: Tree, may_carry: bool, adds_factors: bool) -> Analysis | None:
+    def look(
+        self, tree: Tree, may_carry: bool = False, adds_factors: bool = False
+    ) -> Analysis | None:
+        """Units of a formula as it stands, of which any constant may carry one if one may."""
         system = _Pass(self, tree, may_carry, adds_factors)
         try:
             top = system.read(tree)

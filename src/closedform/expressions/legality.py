@@ -88,7 +88,7 @@ def addable(
 
 def _class(analyst: Analyst, tree: Tree) -> tuple:
     """Equal for terms of equal units."""
-    label = analyst.label(tree)
+    label = analyst.look(tree)
     if label is None:
         return ("impossible",)
     if label.is_open:

@@ -7,6 +7,7 @@ The same store gives the same bytes: nothing here knows the time or the order of
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
 from itertools import groupby
@@ -299,7 +300,7 @@ class _Pages:
         reasons = best.content.get("reasons") or [best.content.get("reason")]
         self._write(
             f"concepts/{gathered.id}.html", "concept", id=gathered.id, text=concept.form,
-            typeset=formula(parse(concept.form)), verdict=best.verdict,
+            typeset=_typeset(concept.form), verdict=best.verdict,
             law_id=concept.law_id, best=self._neuron(best),
             of_law=len(self._content.concepts_of_law(concept.law_id)),
             rows=[self._neuron(each) for each in gathered.records],
@@ -314,7 +315,7 @@ class _Pages:
         rows = [self._counted(each, each.id, verdict=each.best.verdict) for each in concepts]
         self._write(
             f"laws/{gathered.id}.html", "law", id=gathered.id, text=first.form, rows=rows,
-            example=formula(parse(first.form)),
+            example=_typeset(first.form),
         )  # fmt: skip
 
     def alias(self, alias: str, name: str) -> None:
@@ -325,7 +326,7 @@ class _Pages:
 
     def _neuron(self, record: AtlasRecord) -> dict[str, Any]:
         text = record.content.get("concept")
-        shown = formula(parse(text)) if isinstance(text, str) and record.concept else ""
+        shown = _typeset(text) if isinstance(text, str) and record.concept else ""
         return {
             "neuron": record.neuron, "verdict": record.verdict, "shown": shown,
             "link": self._content.concept_of(record), "degrees": degrees(record),
@@ -339,7 +340,7 @@ class _Pages:
 
     def _counted(self, gathered: Gathered, concept: str, **more: Any) -> dict[str, Any]:
         """Where a concept, or a law, is found, with the formula of one concept."""
-        shown, neurons = formula(parse(self._content.concept(concept).form)), len(gathered.records)
+        shown, neurons = _typeset(self._content.concept(concept).form), len(gathered.records)
         told = {"id": gathered.id, "shown": shown, "networks": gathered.networks}
         return told | {"neurons": neurons, **more}
 
@@ -348,6 +349,12 @@ class _Pages:
             root=root, version=__version__, table_file=table_file(), **values
         )
         write_bytes(self._place / name, page.encode())
+
+
+@lru_cache(maxsize=2**16)
+def _typeset(text: str) -> Any:
+    """A formula, once for the pages of its network, its concept and its law."""
+    return formula(parse(text))
 
 
 def _asset(name: str) -> str:

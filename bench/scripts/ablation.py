@@ -75,8 +75,7 @@ TERMS = S + "terms.term_run:"
 POOL = "closedform.judge.pool:"
 MADE = "closedform.judge.neighbours.made_forms:"
 EXCHANGED = "closedform.judge.neighbours.exchanged:"
-PLACES = "closedform.judge.neighbours.places:"
-VARIANTS = "closedform.judge.neighbours.variants:"
+
 PEEL = "closedform.canonical.peel:"
 LAW = "closedform.reading.laws.law_search:"
 
@@ -202,11 +201,11 @@ MECHANISMS = {
     "logarithm as a sum": one(POOL + "as_sum", none),
     "exchanged powers": Mechanism((EXCHANGED + "_powers", EXCHANGED + "_simple_powers")),
     "exchanged sums": one(EXCHANGED + "_sums"),
-    "parts of one input": one(PLACES + "_around_parts_of_one"),
-    "functions of several": one(PLACES + "_functions_of_several"),
-    "functions of quotients": one(PLACES + "_functions_of_quotients"),
-    "without small terms": one(VARIANTS + "without_small_terms"),
-    "idle functions": one(VARIANTS + "without_idle_functions", first_argument, has_changed),
+    "parts of one input": one(EXCHANGED + "_around_parts_of_one"),
+    "functions of several": one(EXCHANGED + "_functions_of_several"),
+    "functions of quotients": one(EXCHANGED + "_functions_of_quotients"),
+    "without small terms": one(MADE + "without_small_terms"),
+    "idle functions": one(MADE + "without_idle_functions", first_argument, has_changed),
     "recognised constants": one(POOL + "recognise_constants", first_argument, has_changed),
     "move into roots": one(PEEL + "into_roots", first_argument, has_changed),
     "move conjugates": one(PEEL + "conjugates"),

@@ -5,10 +5,12 @@
 
 `collect` draws as many networks and fields of the suite `verdict`, and half as many of its controls
 and networks of the suites `random` and `forms` (or only some: --parts networks forms), searches
-each for 6 processor seconds, and keeps what every contender leaves over on unseen points. An
+each for 6 processor seconds, and keeps the field with all that competed (about 1 MB a case). An
 interrupted run goes on where it was; several may share a store with --part 0/2 and --part 1/2.
-`fit` takes all that the store has: it maximises the weight of the truth where it is in the pool,
-then fits by logistic regression, controls included, how likely the heaviest formula is the truth.
+`fit` measures what every contender leaves over on unseen points, once for each case (remove the
+files `*.row` to measure anew), and takes all that the store has: it maximises the weight of the
+truth where it is in the pool, then fits by logistic regression, controls included, how likely the
+heaviest formula is the truth.
 """
 
 import argparse
@@ -25,12 +27,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
 import closedform as cf
-from closedform.expressions.complexity import description_length
+from closedform.expressions.complexity import FITTED, description_length, fitted_positions
 from closedform.field.alignment.comparison import field_misalignment
-from closedform.judge.confidence import shared_error, unproved_numbers
-from closedform.judge.evidence import Weighing, clues_of, weights_of
+from closedform.judge.confidence import (
+    Weighing,
+    clues_of,
+    shared_error,
+    unproved_numbers,
+    weights_of,
+)
 from closedform.judge.neighbours.same_form import group_by_form
 from closedform.judge.pool import weigh
+from closedform.judge.regions import Pair
+from closedform.judge.rules import Contender
 from closedform.judge.select_stage import select
 from closedform.judge.witnesses import Witnesses
 from closedform.searching.budget import processor_seconds
@@ -57,28 +66,27 @@ UNBOUNDED = Weighing((np.inf, np.inf), 0.0, (0.0,))
 
 
 @dataclass(frozen=True)
-class PoolRow:
-    """What a pool looks like on unseen points.
+class Pool:
+    """All that competed for a case: with it, new clues and prices need no new search."""
 
-    Attributes
-    ----------
-    means : ndarray, shape (n, 2)
-    lengths : ndarray, shape (n,)
-    groups : list of int
-    right : ndarray of bool, shape (n,)
-        Whether some spelling of its form is the truth.
-    pieces : (float, float)
-    own_clues : ndarray, shape (n, 3)
-        What is left, how far neighbours share it, and fitted numbers.
-    has_values : bool
-    """
+    case: VerdictCase
+    seen: np.ndarray  # the points of search and choice
+    contenders: tuple[Contender, ...]
+    scales: Pair
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """What a pool looks like on unseen points."""
 
     name: str
-    means: np.ndarray
-    lengths: np.ndarray
+    means: np.ndarray  # (n_formulas, 2)
+    lengths: np.ndarray  # (n_formulas,): without fitted numbers
+    n_fitted: np.ndarray  # (n_formulas,)
     groups: list[int]
-    right: np.ndarray
-    pieces: tuple[float, float]
+    right: np.ndarray  # (n_formulas,): whether some spelling of its form is the truth
+    pieces: Pair
+    # (n_formulas, 3): what is left, how far neighbours share it, and unproved numbers.
     own_clues: np.ndarray
     has_values: bool
 
@@ -96,31 +104,37 @@ def draw(part: str, seed: int, number: int) -> VerdictCase:
     return VerdictCase(f"random-{seed}-{number}", "silu, random", field, problem)
 
 
-def measure(case: VerdictCase, seed: int) -> PoolRow | None:
-    """Search, choose, and judge all that competed where nobody has looked."""
-    field = case.field
+def gather(case: VerdictCase, seed: int) -> Pool | None:
+    """Search and choose."""
     with processor_seconds():
-        result = search(field, budget=SEARCH, rng=seed, progress=False)
-        found = select(result, field, rng=0, budget=CHOICE)
+        result = search(case.field, budget=SEARCH, rng=seed, progress=False)
+        found = select(result, case.field, rng=0, budget=CHOICE)
     if not found.contenders:
         return None
-    seen = np.asarray(result.seen)
-    new = np.setdiff1d(np.flatnonzero(field.weights > 0), seen)
-    formulas = [one.expression for one in found.contenders]
-    before = Witnesses.of(field.subset(seen))
+    return Pool(case, np.asarray(result.seen), found.contenders, found.scales)
+
+
+def measure(pool: Pool) -> PoolRow:
+    """Judge all that competed where nobody has looked."""
+    field, scales = pool.case.field, pool.scales
+    new = np.setdiff1d(np.flatnonzero(field.weights > 0), pool.seen)
+    formulas = [one.expression for one in pool.contenders]
+    before = Witnesses.of(field.subset(pool.seen))
     after = Witnesses.of(field.subset(new), before)
     first = [before.hear(formula.tree) for formula in formulas]
     later = [
         after.hear(formula.tree, one.phi) for formula, one in zip(formulas, first, strict=True)
     ]
-    means = np.array([after.means(heard, found.scales) for heard in later])
+    means = np.array([after.means(heard, scales) for heard in later])
+    n_fitted = np.array([len(fitted_positions(formula.tree)) for formula in formulas])
     lengths = np.array([description_length(formula.tree) for formula in formulas])
     groups = group_by_form(formulas, after.field)
-    true = _true_groups(case, formulas, groups)
+    true = _true_groups(pool.case, formulas, groups)
     return PoolRow(
-        name=case.name,
+        name=pool.case.name,
         means=means,
-        lengths=lengths,
+        lengths=lengths - FITTED * n_fitted,
+        n_fitted=n_fitted,
         groups=groups,
         right=np.array([group in true for group in groups]),
         pieces=weigh(first[0], before, UNBOUNDED)[1],
@@ -128,7 +142,7 @@ def measure(case: VerdictCase, seed: int) -> PoolRow | None:
             [
                 (
                     mean[int(after.has_values)],
-                    shared_error(before, heard, found.scales),
+                    shared_error(before, heard, scales),
                     unproved_numbers(formula, heard),
                 )
                 for formula, heard, mean in zip(formulas, first, means, strict=True)
@@ -136,6 +150,21 @@ def measure(case: VerdictCase, seed: int) -> PoolRow | None:
         ),
         has_values=after.has_values,
     )
+
+
+def rows_of(store: Path) -> list[PoolRow]:
+    """The rows of all pools in a store; they stand beside the pools once they were measured."""
+    rows = []
+    for file in sorted(store.glob("*.pickle")):
+        measured = file.with_suffix(".row")
+        if not measured.exists():
+            stored = pickle.loads(file.read_bytes())
+            row = None if stored is None else asdict(measure(Pool(**stored)))
+            measured.write_bytes(pickle.dumps(row))
+        row = pickle.loads(measured.read_bytes())
+        if row is not None:
+            rows.append(PoolRow(**row))
+    return rows
 
 
 def _true_groups(case: VerdictCase, formulas: list[cf.Expression], groups: list[int]) -> set[int]:
@@ -159,10 +188,15 @@ def _true_groups(case: VerdictCase, formulas: list[cf.Expression], groups: list[
     return found
 
 
+def _described(row: PoolRow) -> np.ndarray:
+    """Lengths with fitted numbers, as `description_length` has them."""
+    return row.lengths + FITTED * row.n_fitted
+
+
 def weighed(row: PoolRow, most: np.ndarray, price: float) -> tuple[np.ndarray, np.ndarray]:
     """What each formula leaves over, in nats, and its weight."""
     fits = row.means @ np.minimum(most, row.pieces)
-    return fits, weights_of(fits + price * row.lengths, row.groups)
+    return fits, weights_of(fits + price * _described(row), row.groups)
 
 
 def loss(theta: np.ndarray, rows: list[PoolRow], heard: tuple[int, int]) -> float:
@@ -201,7 +235,7 @@ def fitted(rows: list[PoolRow], *, has_values: bool) -> tuple[dict[str, object],
         fits, weights = weighed(row, most, price)
         best = int(weights.argmax())
         left, shared, n_fitted = row.own_clues[best]
-        clues = clues_of(fits, weights, row.lengths, left, shared, int(n_fitted))
+        clues = clues_of(fits, weights, _described(row), left, shared, int(n_fitted))
         table.append(list(asdict(clues).values()))
         right.append(bool(row.right[best]))
     x, y = np.array(table), np.array(right)
@@ -252,12 +286,11 @@ def main() -> None:
         for number, part in sorted(cases)[turn::of]:
             file = given.store / f"{part}-{given.seed}-{number}.pickle"
             if not file.exists():
-                row = measure(draw(part, given.seed, number), given.seed)
-                file.write_bytes(pickle.dumps(None if row is None else asdict(row)))
+                pool = gather(draw(part, given.seed, number), given.seed)
+                file.write_bytes(pickle.dumps(pool and vars(pool)))
                 print(file.name, flush=True)
         return
-    stored = [pickle.loads(file.read_bytes()) for file in sorted(given.store.glob("*.pickle"))]
-    rows = [PoolRow(**row) for row in stored if row is not None]
+    rows = rows_of(given.store)
     numbers: dict[str, object] = {}
     cases = {}
     for name, has_values in (("with values", True), ("without values", False)):

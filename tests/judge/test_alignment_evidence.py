@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.judge.alignment import angles_in_degrees, measure_alignment
-from closedform.judge.regions import divide
+from closedform.judge.regions import angles_in_degrees, divide, measure_alignment
 
 
 def test_known_angles_are_measured():

@@ -3,8 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.complexity import description_length
-from closedform.judge.confidence import judge_formulas, unproved_numbers
-from closedform.judge.evidence import weighing
+from closedform.judge.confidence import judge_formulas, unproved_numbers, weighing
 from closedform.judge.witnesses import Witnesses
 
 NAMES = ["x", "v"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.judge.within_errors import estimate_constants
+from closedform.judge.fitting import estimate_constants
 
 NAMES = ["x", "y"]
 

@@ -5,7 +5,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from closedform.judge.evidence import Clues, Weighing, independent_pieces, weighing, weights_of
+from closedform.judge.confidence import Clues, Weighing, weighing, weights_of
+from closedform.judge.regions import independent_pieces
 
 RNG = np.random.default_rng(0)
 

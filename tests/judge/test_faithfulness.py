@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.judge.faithfulness import compare_outputs
+from closedform.judge.phi import compare_outputs
 
 OUTPUTS = np.array([[0.0], [1.0], [2.0], [5.0]])
 MEAN = np.full((4, 1), 2.0)

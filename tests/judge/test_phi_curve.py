@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.judge.phi_curve import fit_phi, phi_between
+from closedform.judge.phi import fit_phi, phi_between
 
 
 def field_of(latent):

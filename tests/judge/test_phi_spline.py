@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.judge.held_phi import fit_phi_spline
+from closedform.judge.phi import fit_held_phi, fit_phi_spline
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.uniform(-1.5, 1.5, (1050, 2))
@@ -71,3 +71,13 @@ def test_slopes_are_those_of_the_curve():
     numeric = (fit.phi(middle + 1e-5) - fit.phi(middle - 1e-5)) / 2e-5
     assert fit.phi.slopes(middle) == pytest.approx(numeric, abs=1e-6)
     assert (fit.phi.slopes(np.array([-9.0, 99.0])) == 0).all()
+
+
+def test_each_value_of_held_inputs_has_its_own_curve():
+    g, held = RNG.uniform(1, 2, 400), np.arange(400.0) % 2
+    latent = np.where(held == 0, np.exp(g), -3 * g)[:, None]
+    apart = fit_held_phi(g, latent, np.ones(400), held)
+    together = fit_held_phi(g, latent, np.ones(400), np.zeros(400))
+    assert apart is not None
+    assert together is not None
+    assert np.abs(apart.left).max() < 1e-2 < 1 < np.abs(together.left).max()

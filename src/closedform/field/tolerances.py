@@ -1,7 +1,7 @@
 """Where a field draws its lines: each number once, with its reason.
 
 Those under the first heading can change an answer, and every answer records them
-(`closedform.judge.tolerances_in_force`). Those under the second only decide what a user is
+(`closedform.judge.thresholds`). Those under the second only decide what a user is
 told.
 """
 

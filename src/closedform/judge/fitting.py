@@ -10,18 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.arrays import FloatArray
-from closedform.expressions.complexity import fitted_positions, number_positions, with_numbers
+from closedform.expressions.complexity import (
+    constant_values,
+    fitted_positions,
+    number_positions,
+    with_numbers,
+)
 from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
 from closedform.expressions.tolerances import STEP
+from closedform.expressions.tree import Constant
 from closedform.field.alignment.tolerances import LARGEST_FITTED, MOST_FITTED
-from closedform.judge.evidence import Pair
-from closedform.judge.witnesses import Heard, Witnesses
+from closedform.field.gradient_field import GradientField
+from closedform.interpretation.evidence import ConstantEstimate
+from closedform.judge.confidence import weighing
+from closedform.judge.neighbours.same_form import free_positions
+from closedform.judge.regions import Pair, divide
+from closedform.judge.witnesses import Heard, Witnesses, typical
 
 STEPS, SMALL_STEP = 6, 0.02
 """Steps of a fit at most, and the gain in nats below which it ends: the search has fitted by
 directions already."""
+
+BIAS = 1.5
+"""How many times larger errors of constants are than the jackknife says: regions share some of a
+network's bias, and what all share does not scatter."""
 
 _DAMPING, _STEEPEST, _FAR = 1e-3, 1e20, 10.0
 
@@ -272,3 +286,41 @@ def _at_most_one(vectors: FloatArray) -> FloatArray:
     """A linear step may lead further than a sine can be, and anywhere where there is no slope."""
     bounded = np.clip(np.nan_to_num(vectors, nan=1.0), -_FAR, _FAR)
     return bounded / np.maximum(np.linalg.norm(bounded, axis=1, keepdims=True), 1.0)
+
+
+def number_places(formula: Expression) -> list[int]:
+    """Where the numbers of a formula stand that a fit may move; pi and log(2) are constants too,
+    but none of these.
+    """
+    return [
+        place
+        for place in free_positions(formula.tree, formula.names)
+        if isinstance(formula.tree.tokens[place], Constant)
+    ]
+
+
+def estimate_constants(
+    concept: Expression, field: GradientField, rng: np.random.Generator
+) -> tuple[ConstantEstimate, ...]:
+    """All constants that a fit may move, fitted at once on both witnesses, with the jackknife over
+    regions, into which the generator divides the points.
+    """
+    own = concept.rename(field.names)
+    numbers = number_places(own)
+    labels, witnesses = divide(field, rng), Witnesses.of(field)
+    if not numbers or labels.max() < 1:
+        return ()
+    scales = typical(witnesses.hear(own.tree))
+    counts = weighing(has_values=witnesses.has_values).most
+    found = Fitter(witnesses, labels, scales, counts).fit(own, numbers)
+    is_fitted = set(fitted_positions(own.tree))
+    return tuple(
+        ConstantEstimate(value, best, BIAS * error, position not in is_fitted)
+        for position, value, best, error in zip(
+            found.positions,
+            constant_values(own.tree, found.positions),
+            constant_values(found.expression.tree, found.positions),
+            found.errors,
+            strict=True,
+        )
+    )

@@ -16,11 +16,10 @@ from closedform.interpretation.several import JointEvidence
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.neighbours.same_form import unit_gradients
 from closedform.judge.thresholds import Thresholds
+from closedform.searching.search_stage import MOST_HELD_OUT
 
 EXPLAINED = 0.95
 """Least share of the latents' variance that the concepts must explain."""
-
-MOST_IN_REGRESSION = 1500
 
 
 def measure_together(
@@ -57,10 +56,10 @@ def judge_together(
 ) -> Verdict:
     """The verdict on all concepts at once; that on each of them is its own."""
     lines = Thresholds() if thresholds is None else thresholds
-    results = (_rank(joint), _parts(parts), _span(joint, lines), _explained(joint))
-    checks = tuple(
-        replace(result, name=name) for name, result in zip(_FAILURES, results, strict=True)
-    )
+    checks = (
+        replace(_rank(joint), name="rank"), replace(_parts(parts), name="parts"),
+        replace(_span(joint, lines), name="span"), replace(_explained(joint), name="regression"),
+    )  # fmt: skip
     count = min((part.n_points for part in parts if part.n_points is not None), default=None)
     if joint.read == 0:
         said = f"No closed form was found that the latents follow here ({joint.sentence})."
@@ -177,7 +176,7 @@ def _table(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Values of the concepts and of the latents at some points where all are finite."""
     assert field.latents is not None
-    rows = np.flatnonzero(field.weights > 0)[:MOST_IN_REGRESSION]
+    rows = np.flatnonzero(field.weights > 0)[:MOST_HELD_OUT]
     values = np.column_stack(
         [concept.rename(field.names)(field.points[rows]) for concept in concepts]
     )

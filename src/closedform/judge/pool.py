@@ -23,12 +23,17 @@ from closedform.field.alignment.misalignment import chance_level
 from closedform.field.alignment.refit import Tapes
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import Pair, Weighing, weighing
+from closedform.judge.confidence import Weighing, weighing
 from closedform.judge.fitting import Fitted, Fitter
 from closedform.judge.neighbours.exchanged import Stock
-from closedform.judge.neighbours.made_forms import FEWEST_MADE, made_forms, stock_of
-from closedform.judge.neighbours.variants import as_sum, variants
-from closedform.judge.regions import divide
+from closedform.judge.neighbours.made_forms import (
+    FEWEST_MADE,
+    as_sum,
+    made_forms,
+    stock_of,
+    variants,
+)
+from closedform.judge.regions import Pair, divide
 from closedform.judge.rules import TIE
 from closedform.judge.thresholds import Thresholds
 from closedform.judge.witnesses import Heard, Witnesses, typical
@@ -192,16 +197,15 @@ class Pool:
 
 def _are_alike(first: Tree, second: Tree) -> bool:
     """Whether two formulas differ by nothing but the last digits of numbers."""
-    if first.size != second.size:
-        return False
-    for one, two in zip(first.tokens, second.tokens, strict=True):
-        if one == two:
-            continue
-        if not (isinstance(one, Constant) and isinstance(two, Constant)):
-            return False
-        if abs(one.value - two.value) >= ALIKE * abs(two.value):
-            return False
-    return True
+    return first.size == second.size and all(
+        one == two
+        or (
+            isinstance(one, Constant)
+            and isinstance(two, Constant)
+            and abs(one.value - two.value) < ALIKE * abs(two.value)
+        )
+        for one, two in zip(first.tokens, second.tokens, strict=True)
+    )
 
 
 def weigh(
@@ -367,12 +371,11 @@ def _nearest(
 
 
 def _promising(pool: Pool, most: int) -> list[Entry]:
-    """Formulas of the best scores, and of those that scores would be if fitted numbers were plain
-    ones: the truth often comes with exponents of 0.336 and 0.333 at first.
+    """Formulas of the best scores, and of the best if fitted numbers became plain ones: the truth
+    often comes with exponents of 0.336 and 0.333 at first.
     """
     hoped = sorted(pool.entries.values(), key=pool.hoped_score)
-    found = {id(entry): entry for entry in (*pool.ordered()[:most], *hoped[:most])}
-    return list(found.values())
+    return list({id(e): e for e in (*pool.ordered()[:most], *hoped[:most])}.values())
 
 
 def _has_exact_sides(formula: Expression, field: GradientField) -> bool:

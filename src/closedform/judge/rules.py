@@ -98,7 +98,8 @@ class Rule:
             return first, f"Of {len(scores)} candidates it alone is exact at every point."
         ahead = scores[rest[0]] - scores[first]
         tied = [place for place in (first, *rest) if scores[place] <= scores[first] + TIE]
-        chosen = min(tied, key=lambda place: _n_fitted(contenders[place]))
+        trees = [contender.expression.tree for contender in contenders]
+        chosen = min(tied, key=lambda place: len(fitted_positions(trees[place])))
         if chosen != first:
             return chosen, (
                 f"Of {len(scores)} candidates the evidence speaks most for {len(tied)}, which it "
@@ -112,22 +113,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Material(Rule):
-    """The same where a small angle matters to nobody: below it the simpler formula wins.
-
-    Attributes
-    ----------
-    degrees : float
-        The angle between directions.
-
-    Examples
-    --------
-    >>> round(Material(degrees=0.1).floor * 1e6, 2)
-    3.05
-    """
+    """The same where a small angle matters to nobody: below it the simpler formula wins."""
 
     name: str = "material"
     settles: ClassVar[float] = -1.0
-    degrees: float = MATERIAL_DEGREES
+    degrees: float = MATERIAL_DEGREES  # the angle between directions
 
     @property
     def floor(self) -> float:
@@ -231,10 +221,6 @@ def choose(rule: Rule, contenders: Sequence[Contender]) -> Choice:
     """Let a rule choose."""
     index, reason = rule.pick(contenders)
     return Choice(index, reason, steepest_drop(contenders))
-
-
-def _n_fitted(contender: Contender) -> int:
-    return len(fitted_positions(contender.expression.tree))
 
 
 def front_of(contenders: Sequence[Contender]) -> list[int]:

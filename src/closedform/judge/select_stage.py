@@ -12,8 +12,8 @@ from closedform.errors import ChoiceError
 from closedform.expressions.json_files import JsonFormat
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
-from closedform.judge.evidence import Pair
 from closedform.judge.pool import Entry, Pool, gather
+from closedform.judge.regions import Pair
 from closedform.judge.rules import Choice, Contender, RuleLike, as_rule, choose, front_of
 from closedform.searching.budget import UNHURRIED, Budget, as_budget
 from closedform.searching.engine import SearchResult

@@ -25,9 +25,6 @@ BEYOND_NOISE = 1.5
 laws change by up to 1.13 times that, and the formulas that were wrongly taken for laws by 2 and
 more."""
 
-NO_WORSE = 3.0
-"""Standard errors by which plain numbers may keep a quantity worse than fitted ones."""
-
 _ROWS_PER_FEATURE = 6
 _RIDGE = 1e-6
 

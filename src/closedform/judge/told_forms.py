@@ -21,7 +21,7 @@ from closedform.expressions.legality import carried_constants
 from closedform.expressions.sums_and_products import signed_terms, sum_of
 from closedform.expressions.tree import Constant, Tree, apply, constant, subtrees
 from closedform.field.alignment.comparison import field_misalignment
-from closedform.field.alignment.refit import refit
+from closedform.field.alignment.misalignment import weighted_mean
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
@@ -29,11 +29,11 @@ from closedform.judge.confidence import Judged
 from closedform.judge.neighbours.same_form import (
     N_COMPARED,
     NEAR_WHOLE,
-    REFIT_STEPS,
     field_of,
     formula_shape,
     free_positions,
     growth,
+    moved_onto,
 )
 from closedform.judge.pool import LONGEST_TIDY
 from closedform.judge.rules import Contender
@@ -118,17 +118,14 @@ def _becomes(formula: Expression, other: Expression, field: GradientField) -> bo
     them.
     """
     own, target = formula.rename(field.names), field_of(other, field)
-    if not (target.weights > 0).any():
-        return False
-    apart = np.average(field_misalignment(own, target), weights=target.weights)
-    if not apart < NEARBY:
+    if not weighted_mean(field_misalignment(own, target), target.weights) < NEARBY:
         return False
     places = free_positions(own.tree, own.names)
-    (moved,), left = refit([own], target, iterations=REFIT_STEPS, positions=[places])
+    moved = moved_onto(own, target, places)
+    if moved is None:
+        return False
     before, after = (np.array(constant_values(one.tree, places)) for one in (own, moved))
-    return bool(left[0] < SAME) and bool(
-        (np.abs(after - before) <= NEAR_WHOLE * np.abs(before)).all()
-    )
+    return bool((np.abs(after - before) <= NEAR_WHOLE * np.abs(before)).all())
 
 
 def _factored(tree: Tree) -> Tree:

@@ -3,7 +3,7 @@ it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import closedform.report  # noqa: F401  gives answers their reports and plots
 from closedform.basics.keywords import KeywordError, checked_keywords, required_kind, suggestion
 from closedform.basics.optional import versions
-from closedform.basics.progress import Progress, ProgressLike, choose_progress
+from closedform.basics.progress import ProgressLike, choose_progress
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.expressions.complexity import description_length
@@ -21,21 +21,20 @@ from closedform.expressions.sites import FormulaOfSums
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
 from closedform.interpretation.abilities import perform
-from closedform.interpretation.answer import Interpretation, Provenance
-from closedform.judge.checks import Check, all_checks
-from closedform.judge.confidence import judge_formulas
-from closedform.judge.evidence import Pair, weighing
-from closedform.judge.judgement import nothing_found, undecided
+from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.evidence import Provenance
+from closedform.judge.checks import Check, all_checks, nothing_found, undecided
+from closedform.judge.confidence import judge_formulas, weighing
 from closedform.judge.measurement import Case, measure
 from closedform.judge.pool import weigh
+from closedform.judge.regions import Pair
 from closedform.judge.rules import Contender, Rule, RuleLike, as_rule, front_of
 from closedform.judge.select_stage import Selection, check_field, select
 from closedform.judge.stated_formula import as_formula
-from closedform.judge.thresholds import Thresholds, as_thresholds
-from closedform.judge.tolerances_in_force import tolerances_in_force
+from closedform.judge.thresholds import Thresholds, as_thresholds, tolerances_in_force
 from closedform.judge.witnesses import Witnesses
 from closedform.searching.budget import Budget, as_budget
-from closedform.searching.engine import Engine, get_engine
+from closedform.searching.engine import Engine, SearchResult, get_engine
 from closedform.searching.portfolio import compile_engines
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, search
 from closedform.searching.space import SearchSpace, as_space
@@ -125,13 +124,9 @@ def verify(
     if selection is not None:
         check_field(selection.result, field)
     own = ("evidence", "auto") if selection is None else (selection.rule, selection.result.engine)
-    how = _Search(
-        get_engine(own[1] if engine is None else engine),
-        as_space(space),
-        as_rule(own[0] if rule is None else rule),
-        limits,
-        choose_progress(progress),
-    )
+    by = as_rule(own[0] if rule is None else rule)
+    searcher = get_engine(own[1] if engine is None else engine)
+    allowed, shown = as_space(space), choose_progress(progress)
     given = _given_rivals(rivals, field)
     lines, tests = as_thresholds(thresholds), all_checks(checks, field)
     stated = None if isinstance(formula, Selection) else as_formula(formula, field)
@@ -144,17 +139,22 @@ def verify(
         hopeless = nothing_found(
             "The search found no formula; widen the space or give it more time."
         )
+    if hopeless is None and selection is None and given is None:
+        result = search(
+            field, space=allowed, engine=searcher, budget=limits.share(SEARCH_SHARE),
+            rng=generator, progress=shown,
+        )  # fmt: skip
+        if result.status == "interrupted":
+            raise KeyboardInterrupt  # it was meant for the whole call
+        rest = limits.share(1 - SEARCH_SHARE)
+        selection = select(result, field, rule=by, rng=generator, budget=rest, space=allowed)
+    searched = None if selection is None else selection.result
+    told = _provenance(searched, searcher.name, by.name, limits, seed)
     if hopeless is not None:
-        told = _provenance(selection, how, seed)
         return Interpretation(field.names, hopeless, field.quality, told)
-    if selection is None and given is None:
-        selection = how.run(field, generator)
-    case, numbers = _case(stated, selection, given, field, how.rule, generator)
-    weighed = (
-        case.contenders
-        if guess is None
-        else (*case.contenders, _plain(guess, how.rule, field, "hypothesis"))
-    )
+    case, numbers = _case(stated, selection, given, field, by, generator)
+    guesses = () if guess is None else (_plain(guess, by, field, "hypothesis"),)
+    weighed = (*case.contenders, *guesses)
     judged = judge_formulas(
         [one.expression.rename(field.names) for one in weighed],
         [one.cost for one in weighed],
@@ -164,34 +164,11 @@ def verify(
         *numbers,
         generator,
     )
-    told = _provenance(selection, how, seed)
     found = measure(
         replace(case, contenders=weighed), judged, lines, tests, guess, told, generator,
         may_go_on=lambda: clock.stop_reason() is None,
     )  # fmt: skip
     return replace(found, provenance=replace(told, seconds=clock.seconds), units=field.units)
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """How rivals of a stated formula are searched for."""
-
-    engine: Engine
-    space: SearchSpace
-    rule: Rule
-    budget: Budget
-    progress: Progress
-
-    def run(self, field: GradientField, rng: np.random.Generator) -> Selection:
-        """Search, and choose what stands against the formula."""
-        result = search(
-            field, space=self.space, engine=self.engine, budget=self.budget.share(SEARCH_SHARE),
-            rng=rng, progress=self.progress,
-        )  # fmt: skip
-        if result.status == "interrupted":
-            raise KeyboardInterrupt  # it was meant for the whole call
-        rest = self.budget.share(1 - SEARCH_SHARE)
-        return select(result, field, rule=self.rule, rng=rng, budget=rest, space=self.space)
 
 
 def _case(
@@ -211,27 +188,20 @@ def _case(
         numbers = _weighed(every, field.subset(seen), rule)
         shown = tuple(range(1, len(every)))
         return Case(every, shown, field, seen, unseen), numbers
-    found = selection.contenders
-    first = own or [found[selection.choice.index]]
+    found, choice = selection.contenders, selection.choice
+    first = own or [found[choice.index]]
     if given is None:
         others = [one for one in found if one is not first[0]]
     every = (*first, *others)
-    shown = tuple(
-        place for place, one in enumerate(every)
-        if given is not None or one in [found[each] for each in front_of(found)]
-        or one is found[selection.choice.steepest_drop]
-    )  # fmt: skip
-    drop = found[selection.choice.steepest_drop]
+    drop = found[choice.steepest_drop]
+    front = [drop, *(found[each] for each in front_of(found))]
+    shown = [place for place, one in enumerate(every) if given is not None or one in front]
     case = Case(
-        contenders=every,
-        shown=shown,
-        field=field,
-        seen=seen,
-        unseen=unseen,
+        every, tuple(shown), field, seen, unseen,
         drop=every.index(drop) if drop in every and not own else None,
-        reason="" if own else selection.choice.reason,
+        reason="" if own else choice.reason,
         structure=selection.result.structure,
-    )
+    )  # fmt: skip
     return case, (selection.scales, selection.counts)
 
 
@@ -282,17 +252,18 @@ def _given_rivals(rivals: RivalsLike, field: GradientField) -> list[Expression] 
     return [as_formula(rival, field, "rival") for rival in rivals]
 
 
-def _provenance(selection: Selection | None, how: _Search, seed: int) -> Provenance:
-    result = None if selection is None else selection.result
+def _provenance(
+    searched: SearchResult | None, engine: str, rule: str, limits: Budget, seed: int
+) -> Provenance:
     return Provenance(
-        engine=how.engine.name,
+        engine=engine,
         seconds=0.0,
-        evaluations=0 if result is None else result.evaluations,
-        status="finished" if result is None else result.status,
+        evaluations=0 if searched is None else searched.evaluations,
+        status="finished" if searched is None else searched.status,
         seed=seed,
-        budget=str(how.budget),
-        rule=how.rule.name,
-        structure=() if result is None else result.sentences,
+        budget=str(limits),
+        rule=rule,
+        structure=() if searched is None else searched.sentences,
         versions=versions(),
         tolerances=tolerances_in_force(),
     )

@@ -17,8 +17,8 @@ from closedform.expressions.tree import Tree
 from closedform.field.alignment.misalignment import split
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import Pair, independent_pieces
-from closedform.judge.held_phi import HeldFit, fit_held_phi
+from closedform.judge.phi import HeldFit, fit_held_phi
+from closedform.judge.regions import Pair, independent_pieces
 
 VALUE_FLOOR = 1e-6
 """Share of a latent's variance below which differences do not count: the spline itself leaves about

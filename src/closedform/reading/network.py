@@ -18,8 +18,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace
 from closedform.interpretation.answer import Interpretation
 from closedform.judge.checks import Check
-from closedform.judge.faithfulness import compare_outputs
-from closedform.judge.phi_curve import phi_between
+from closedform.judge.phi import compare_outputs, phi_between
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field

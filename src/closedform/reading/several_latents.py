@@ -23,11 +23,10 @@ from closedform.field.alignment.misalignment import chance_level
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.evidence import HypothesisResult
-from closedform.judge.alignment import measure_alignment
 from closedform.judge.checks import FollowsLatents
 from closedform.judge.joint_verdict import judge_together, measure_together
 from closedform.judge.measurement import compare_hypothesis
-from closedform.judge.regions import divide
+from closedform.judge.regions import divide, measure_alignment
 from closedform.judge.rules import Contender
 from closedform.judge.select_stage import Selection, select
 from closedform.judge.verify_stage import verify

@@ -18,8 +18,7 @@ from closedform.expressions.tree import Tree, apply, constant
 from closedform.field.alignment.comparison import comparison_of
 from closedform.field.alignment.refit import Tapes
 from closedform.field.gradient_field import GradientField
-from closedform.judge.alignment import angles_in_degrees
-from closedform.judge.regions import divide
+from closedform.judge.regions import angles_in_degrees, divide
 from closedform.judge.rules import MATERIAL_DEGREES
 from closedform.reading.curves.curve_reading import CurveReading, read_curve
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.judge.neighbours.made_forms import made_forms, stock_of
+from closedform.judge.neighbours.made_forms import made_forms, stock_of, variants
 from closedform.judge.neighbours.same_form import group_by_form
-from closedform.judge.neighbours.variants import variants
 from closedform.searching.space import SearchSpace
 
 NAMES = ["x", "y", "z", "w"]

@@ -13,7 +13,7 @@ import numpy as np
 
 import closedform as cf
 from closedform.arrays import FloatArray
-from closedform.judge.alignment import angles_in_degrees
+from closedform.judge.regions import angles_in_degrees
 from closedform.reading.theories.fitted_theories import FittedTheory, fit_theories
 from closedform.reading.theories.theory import read_theories
 from closedform_bench.formulas.trained import PHIS

@@ -63,8 +63,6 @@ other: where it can, it has by then."""
 def contains(general: Expression, special: Expression, field: GradientField) -> bool:
     """Whether a formula, with its constants fitted or a term left out, becomes another."""
     target = field_of(special, field)
-    if not (target.weights > 0).any():
-        return False
     form = general.rename(field.names)
     places = free_positions(form.tree, form.names)
     # Where gradients vanish a fit may stick before what was added is gone.
@@ -73,21 +71,25 @@ def contains(general: Expression, special: Expression, field: GradientField) -> 
     if len(terms) > 1:
         trees += [sum_of([*terms[:at], *terms[at + 1 :]]) for at in range(len(terms))]
     without = [Expression(tree, form.names) for tree in trees if not tree.is_constant]
-    _, left = refit(
-        [form, *without], target, iterations=REFIT_STEPS, positions=[places, *([()] * len(without))]
+    return moved_onto(form, target, places) is not None or any(
+        moved_onto(each, target, ()) is not None for each in without
     )
-    return bool(min(left) < SAME)
+
+
+def moved_onto(
+    formula: Expression, target: GradientField, places: Sequence[int]
+) -> Expression | None:
+    """The formula with the numbers at some places moved to where it points as a field of another
+    formula does; None if it cannot.
+    """
+    if not (target.weights > 0).any():
+        return None
+    (moved,), (left,) = refit([formula], target, iterations=REFIT_STEPS, positions=[places])
+    return moved if left < SAME else None
 
 
 def free_positions(tree: Tree, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Positions of all constants that a fit may move, plain ones too.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> free_positions(parse("x + 2*y**3").tree, ("x", "y"))
-    (1,)
-    """
+    """Positions of all constants that a fit may move, plain ones too: the 2 of x + 2*y**3."""
     free = [each.position for each in free_constants(Expression(tree, names))]
     return tuple(number_positions(tree, free))
 

@@ -17,9 +17,8 @@ from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.checks import Evidence
-from closedform.judge.phi_curve import fit_phi
-from closedform.judge.thresholds import Thresholds
-from closedform.judge.tolerances_in_force import numbers_of
+from closedform.judge.phi import fit_phi
+from closedform.judge.thresholds import Thresholds, numbers_of
 from closedform.judge.verify_stage import verify
 from closedform.reading.alike.site_spans import find_span
 from closedform.reading.alike.sites import Sites

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from closedform.expressions.complexity import description_length
-from closedform.judge.evidence import weighing
+from closedform.judge.confidence import weighing
 from closedform.judge.witnesses import VALUE_FLOOR
 from closedform.reading.alike.site_terms import SiteTerm, terms_for
 from closedform.reading.alike.sites import Sites, kept_share

@@ -9,8 +9,8 @@ from closedform.expressions.expression import Expression
 from closedform.field.alignment.misalignment import chance_level
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.interpretation.verdict import CheckResult, Verdict
-from closedform.judge.confidence import Judged
-from closedform.judge.evidence import clues_of, independent_pieces, weighing, weights_of
+from closedform.judge.confidence import Judged, clues_of, weighing, weights_of
+from closedform.judge.regions import independent_pieces
 from closedform.judge.thresholds import Thresholds
 from closedform.reading.curves.curve_form import Curve, CurveForm, FittedCurve, fit_curve
 from closedform.reading.curves.curve_search import propose

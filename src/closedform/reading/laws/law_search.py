@@ -15,13 +15,14 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.canonical.form import canonical_form
 from closedform.canonical.proposals import snapped_forms
+from closedform.canonical.tolerances import COMPATIBLE
 from closedform.errors import ClosedformError
 from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.tangent import TangentSpace
-from closedform.judge.systematic import BEYOND_NOISE, NO_WORSE, ChangeParts, split_change
+from closedform.judge.systematic import BEYOND_NOISE, ChangeParts, split_change
 from closedform.reading.laws.changes import NeededNoise, explained_share
 from closedform.reading.laws.law_libraries import distance_library, mixed_library, radial_library
 from closedform.reading.laws.law_sums import LawFit, find_sums, prepare_fit
@@ -243,7 +244,7 @@ class LawSearch:
             with np.errstate(all="ignore"):
                 worse = self.held.changes(form) ** 2 - fitted
             error = worse.std() / sqrt(len(worse))
-            if np.isfinite(worse).all() and worse.mean() <= NO_WORSE * error:
+            if np.isfinite(worse).all() and worse.mean() <= COMPATIBLE * error:
                 self.offer(form)
                 return
 

@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.canonical.tolerances import COMPATIBLE
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import independent_pieces
-from closedform.judge.regions import divide, mean_by_regions
-from closedform.judge.systematic import BEYOND_NOISE, NO_WORSE, predict_by_place, split_change
+from closedform.judge.regions import divide, independent_pieces, mean_by_regions
+from closedform.judge.systematic import BEYOND_NOISE, predict_by_place, split_change
 from closedform.reading.symmetries.level_sets import level_sets
 from closedform.reading.symmetries.tolerances import BY_PLACE, LARGEST_ERROR, SMALLEST_TERM
 
@@ -94,7 +94,7 @@ class Judge:
         """
         new, old = self.squares(plain), self.squares(fitted)
         mean, error = mean_by_regions(new - old, self.levels.weights, self.labels)
-        if mean <= max(NO_WORSE * error, PERFECT):
+        if mean <= max(COMPATIBLE * error, PERFECT):
             return True
         best, other = (float(np.average(each, weights=self.levels.weights)) for each in (old, new))
         if best <= PERFECT or _degrees(other) > LARGEST_ERROR:

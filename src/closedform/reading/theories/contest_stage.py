@@ -16,7 +16,7 @@ from closedform.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
 from closedform.field.tangent import StatedConstraint, TangentSpace
-from closedform.judge.judgement import undecided
+from closedform.judge.checks import undecided
 from closedform.judge.select_stage import MOST_IN_CHOICE
 from closedform.networks.extract import extract_field
 from closedform.networks.options import OptionKeywords

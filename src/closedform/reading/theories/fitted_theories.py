@@ -9,11 +9,11 @@ from closedform.arrays import FloatArray
 from closedform.errors import ExpressionError
 from closedform.expressions.tree import Tree
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import Pair, Weighing, weighing
+from closedform.judge.confidence import Weighing, weighing
 from closedform.judge.fitting import Fitter, Settled
 from closedform.judge.neighbours.made_forms import N_POINTS, further_terms
 from closedform.judge.pool import weigh
-from closedform.judge.regions import divide
+from closedform.judge.regions import Pair, divide
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.reading.theories.theory import Theory
 

@@ -10,11 +10,9 @@ from closedform.arrays import FloatArray
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.interpretation.digits import formula_text
-from closedform.judge.alignment import angles_in_degrees
-from closedform.judge.evidence import independent_pieces
 from closedform.judge.fitting import SMALL_STEP
 from closedform.judge.measurement import INDEPENDENT
-from closedform.judge.regions import divide, mean_by_regions
+from closedform.judge.regions import angles_in_degrees, divide, independent_pieces, mean_by_regions
 from closedform.reading.theories.failing_region import find_failing_region
 from closedform.reading.theories.fitted_theories import FittedTheory
 from closedform.reading.theories.outcome import Contest, Correction, FittedConstant, TheoryResult

@@ -11,11 +11,12 @@ from closedform.expressions.complexity import description_length, fitted_positio
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
-from closedform.judge.evidence import Pair, weighing, weights_of
+from closedform.judge.confidence import weighing, weights_of
 from closedform.judge.fitting import Fitter
 from closedform.judge.neighbours.made_forms import stock_of, terms_of
 from closedform.judge.neighbours.same_form import field_of, group_by_form
 from closedform.judge.pool import Pool, neighbours_of
+from closedform.judge.regions import Pair
 from closedform.judge.select_stage import select
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.reading.settings import SEARCH_SHARE

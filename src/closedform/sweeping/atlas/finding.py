@@ -22,8 +22,8 @@ from closedform.field.alignment.comparison import prepare
 from closedform.field.alignment.refit import Tapes
 from closedform.field.alignment.tolerances import SAME, TRIM
 from closedform.field.tangent_space import robust_spread
-from closedform.judge.alignment import angles_in_degrees
 from closedform.judge.neighbours.same_form import free_positions
+from closedform.judge.regions import angles_in_degrees
 from closedform.sweeping.atlas.concept_index import ConceptIndex, Entry, entry_of
 from closedform.sweeping.atlas.probe_points import (
     SMALLEST,

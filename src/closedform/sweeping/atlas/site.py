@@ -27,7 +27,7 @@ from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.evidence import Directions
 from closedform.interpretation.verdict import STATUSES
-from closedform.judge.alignment import angles_in_degrees
+from closedform.judge.regions import angles_in_degrees
 from closedform.report.figure_numbers import shown_range
 from closedform.report.figures import LOOKS
 from closedform.report.html import formula, page_environment, style_sheet

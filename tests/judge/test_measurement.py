@@ -1,11 +1,11 @@
-"""Where data would decide between two formulas."""
+"""What an answer shows of a formula: where data would decide, and which inputs it needs."""
 
 import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
 import closedform as cf
-from closedform.judge.deciding_points import angles_between, most_different
+from closedform.judge.measurement import angles_between, leave_one_out, most_different
 
 NAMES = ["c", "sigma"]
 
@@ -44,3 +44,8 @@ def test_between_the_points_more_is_seen_than_at_them():
     where, degrees = most_different(first, second, field, rng)
     assert degrees > 20 > angles_between(first, second, points, field.scale).max()
     assert abs(dict(where)["x"]) < 1.5
+
+
+def test_inputs_that_a_concept_needs(field):
+    needs = leave_one_out(cf.parse("c*sigma", names=NAMES), field)
+    assert [need.without > 0.1 for need in needs] == [True, True]

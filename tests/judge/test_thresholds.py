@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.judge.tolerances_in_force import ROOMS, tolerances_in_force
+from closedform.judge.thresholds import ROOMS, tolerances_in_force
 
 PACKAGE = Path(cf.__file__).parent
 ABOVE = {

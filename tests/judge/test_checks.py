@@ -7,9 +7,8 @@ import closedform as cf
 from closedform.basics.keywords import KeywordError
 from closedform.interpretation.evidence import Alignment, Misfit, Rival
 from closedform.interpretation.verdict import CheckResult
-from closedform.judge.checks import CHECKS, Evidence, all_checks
+from closedform.judge.checks import CHECKS, Evidence, all_checks, judge, nothing_found, undecided
 from closedform.judge.confidence import Judged
-from closedform.judge.judgement import judge, nothing_found, undecided
 from closedform.judge.thresholds import Thresholds
 
 NAMES = ["x", "v"]

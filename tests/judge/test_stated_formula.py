@@ -8,7 +8,7 @@ import pytest
 import closedform as cf
 from closedform.errors import ConceptError, DomainError, ExpressionError
 from closedform.interpretation.evidence import ConstantEstimate
-from closedform.judge.within_errors import compare_within_errors
+from closedform.judge.stated_formula import compare_within_errors
 from closedform.reading.settings import Origin
 
 NAMES = ["v", "k"]

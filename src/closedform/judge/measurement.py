@@ -153,7 +153,7 @@ def misfit(concept: Expression, field: GradientField, rounding: float) -> Misfit
     heard = witnesses.hear(concept.rename(field.names).tree)
     squares = (heard.directions**2).sum(axis=1)
     kept = squares <= np.quantile(squares, 1 - TRIM)
-    total = weighted_mean(squares[kept], field.weights[kept])
+    total = float(np.average(squares[kept], weights=field.weights[kept] + 1e-300))
     pieces = independent_pieces(heard.directions[kept], field.points[kept] / field.scale)
     if total <= rounding:
         kind = "exact"
@@ -202,8 +202,8 @@ def compare_hypothesis(
         # After the search it must not cost the answer.
         status = "different"
         reason = f"The two cannot be compared on the points that the concept is judged on. {error}"
-    apart = weighted_mean(field_misalignment(hypothesis, judged), judged.weights)
-    return HypothesisResult(hypothesis, status, reason, apart)
+    apart = np.average(field_misalignment(hypothesis, judged), weights=judged.weights)
+    return HypothesisResult(hypothesis, status, reason, float(apart))
 
 
 def _entry(

@@ -19,7 +19,6 @@ from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import power_of, product_of, signed_terms, sum_of
 from closedform.expressions.tree import Tree, apply, constant, subtrees, variable
-from closedform.field.alignment.misalignment import split
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.searching.space import SearchSpace
@@ -283,7 +282,7 @@ def _slopes(
         gradients = around.gradient(np.column_stack([data.points, values]))
         rest, along = gradients[:, :-1] * data.scale, gradients[:, -1:] * quantity.units
         lengths = np.linalg.norm(rest + own[:, None] * along, axis=1)
-        first, second = (split(each, data.directions[:, :, None])[0] for each in (rest, along))
+        first, second = (_across(each, data.directions) for each in (rest, along))
         sizes = (second**2).sum(axis=1)
         needed = -(first * second).sum(axis=1) / sizes
         weights = np.sqrt(sizes) / lengths
@@ -291,6 +290,10 @@ def _slopes(
     if not (rest != 0).any() or usable.mean() < USABLE:
         return values, own, np.ones(len(own))
     return values, np.where(usable, needed, 0.0), np.where(usable, weights, 0.0)
+
+
+def _across(vectors: FloatArray, directions: FloatArray) -> FloatArray:
+    return vectors - directions * np.einsum("nd,nd->n", vectors, directions)[:, None]
 
 
 def _functions(

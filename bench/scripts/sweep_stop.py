@@ -30,7 +30,7 @@ from closedform_bench.formulas.grammar import draw_problems
 from closedform_bench.formulas.problem import Problem
 from closedform_bench.formulas.scoring import is_right
 
-NAMES = ("x1", "x2", "x3", "x4")
+NAMES: tuple[str, ...] = ("x1", "x2", "x3", "x4")
 LOW, HIGH = 1.0, 3.0
 OUTPUTS, WIDTH, STEPS, TRAINED, READ = 12, 64, 2000, 8000, 400
 

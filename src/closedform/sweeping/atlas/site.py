@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from closedform import __version__
 from closedform.basics.files import check_folder, write_bytes, write_text
@@ -132,11 +132,12 @@ def _aliases(concepts: list[Concept]) -> dict[str, str]:
         alike = list(group)
         vectors = np.array([each.vector for each in alike])
         # A tree within a small reach: comparing all with all would take hours for 10^5.
-        _, near = cKDTree(vectors).query(vectors, k=MOST_ALIKE, distance_upper_bound=ALIKE)
+        _, near = KDTree(vectors).query(vectors, k=MOST_ALIKE, distance_upper_bound=ALIKE)
         for number, others in enumerate(near.tolist()):
             for other in others:
                 if other < number and _is_same(alike[number].form, alike[other].form):
-                    found[alike[number].id] = found.get(alike[other].id, alike[other].id)
+                    name = alike[other].id
+                    found[alike[number].id] = found[name] if name in found else name
                     break
     return found
 

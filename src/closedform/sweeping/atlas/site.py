@@ -132,12 +132,12 @@ def _aliases(concepts: list[Concept]) -> dict[str, str]:
         alike = list(group)
         vectors = np.array([each.vector for each in alike])
         # A tree within a small reach: comparing all with all would take hours for 10^5.
-        _, near = KDTree(vectors).query(vectors, k=MOST_ALIKE, distance_upper_bound=ALIKE)
+        near: Any = KDTree(vectors).query(vectors, k=MOST_ALIKE, distance_upper_bound=ALIKE)[1]
         for number, others in enumerate(near.tolist()):
             for other in others:
                 if other < number and _is_same(alike[number].form, alike[other].form):
                     name = alike[other].id
-                    found[alike[number].id] = found[name] if name in found else name
+                    found[alike[number].id] = found.get(name, name)
                     break
     return found
 

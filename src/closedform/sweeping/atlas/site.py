@@ -136,7 +136,7 @@ def _aliases(concepts: list[Concept]) -> dict[str, str]:
         for number, others in enumerate(near.tolist()):
             for other in others:
                 if other < number and _is_same(alike[number].form, alike[other].form):
-                    name = alike[other].id
+                    name: str = alike[other].id
                     found[alike[number].id] = found.get(name, name)
                     break
     return found

@@ -45,7 +45,7 @@ with redirect_stderr(io.StringIO()), instrumented(include=read, exclude=compiled
     from closedform.errors import ClosedformError
     from closedform.networks.model_files import load_network
     from closedform.networks.torch_layers import list_layers
-    from closedform.sweeping.execution import store, table
+    from closedform.sweeping.execution import store
 
 KEY = "k1"
 
@@ -148,7 +148,7 @@ def open_store(folder: Path, data: bytes) -> None:
         list(islice(here.records(), doctor_command.MOST_RECORDS))
         here.check()
         here.get(KEY)
-        table.read_table(here)
+        store.read_table(here)
     finally:
         here.folder.remove(name)
 

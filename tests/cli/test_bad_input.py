@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.cli import STOPPED, outputs
+from closedform.cli import STOPPED, shared_options
 from closedform.cli import app as application
 
 FIELD = ["interpret", "field.npz", "--engine", "terms", "--budget", "5"]
@@ -77,7 +77,7 @@ def folder(originals, monkeypatch):
 )
 def test_bad_input_is_told_in_a_sentence(command, folder, words, said):
     code, out, err = command(*words)
-    assert code == outputs.BAD_CALL, err
+    assert code == shared_options.BAD_CALL, err
     assert said in err
     assert "Traceback" not in err
     assert out == ""
@@ -91,7 +91,7 @@ def test_what_should_not_happen_is_not_an_answer(command, folder, monkeypatch):
 
     monkeypatch.setattr("closedform.field.field_file.load_field", fail)
     code, _, err = command(*FIELD)
-    assert code == outputs.FAILED
+    assert code == shared_options.FAILED
     assert "ZeroDivisionError: by nought" in err
     assert application.TRACEBACK in err
     monkeypatch.setenv(application.TRACEBACK, "1")

@@ -11,7 +11,7 @@ import pytest
 
 import closedform as cf
 import closedform.reading.one_field
-from closedform.cli import outputs
+from closedform.cli import shared_options
 from closedform.errors import SaveError
 from closedform.sweeping.execution.store import ResultStore
 
@@ -139,7 +139,7 @@ def test_an_answer_that_cannot_be_written_is_printed(command, folder):
         "--report",
         "page.html",
     )
-    assert code == outputs.NOT_WRITTEN
+    assert code == shared_options.NOT_WRITTEN
     assert json.loads(out)["concept"] == "v**2 + x**2"
     assert json.loads(out)["points"] == 300
     assert "/dev/full cannot be written: No space left on device" in err
@@ -180,7 +180,7 @@ def test_other_commands_say_that_they_could_not_write(command, folder):
         (extract, "300 points, 2 inputs"),
     ):
         code, out, err = command(*words)
-        assert (code, "/dev/full cannot be written" in err) == (outputs.NOT_WRITTEN, True), (
+        assert (code, "/dev/full cannot be written" in err) == (shared_options.NOT_WRITTEN, True), (
             words,
             err,
         )

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from closedform.cli import outputs
+from closedform.cli import shared_options
 from closedform.cli.app import main
 from closedform.errors import SaveError
 from closedform_bench.paper import reproduction, results
@@ -54,7 +54,7 @@ def test_reproduce_prints_its_result_before_it_writes(command, monkeypatch):
     monkeypatch.setattr(reproduction, "reproduce", lambda *_, **__: _NoOutcome())
     monkeypatch.setattr(reproduction, "summary", lambda outcomes: result)
     code, out, err = command("reproduce", "1", "--json", "--out", "there")
-    assert code == outputs.NOT_WRITTEN
+    assert code == shared_options.NOT_WRITTEN
     assert json.loads(out) == result
     assert "the disk is full" in err
 

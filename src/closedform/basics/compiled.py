@@ -20,6 +20,7 @@ HOT_FILES = (
     "expressions/operators.py",
     "expressions/numpy_callback.py",
     "expressions/tape.py",
+    "expressions/formula_code.py",
     "expressions/sweeps.py",
     "expressions/kernel.py",
     "field/alignment/tolerances.py",

@@ -3,8 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.tape import CONSTANT_CODE, compile_tapes
-from closedform.field.alignment.comparison import prepare
-from closedform.field.alignment.constant_fit import fit_constants
+from closedform.field.alignment.comparison import fit_constants, prepare
 from closedform.field.alignment.tolerances import LARGEST_FITTED
 
 NAMES = ["x", "y"]

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.basics.compiled import compiled, compiled_part
 from closedform.errors import ShapeError
 from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import BLOCK, to_blocks
-from closedform.expressions.sweeps import backward, forward, load_sweeps
-from closedform.expressions.tape import TapeBatch
+from closedform.expressions.sweeps import load_sweeps
+from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
+from closedform.field.alignment.constant_fit import fit_and_judge
 from closedform.field.alignment.misalignment import point_misalignment
-from closedform.field.alignment.tolerances import ZERO_SHARE
 from closedform.field.gradient_field import GradientField
 
 
@@ -47,19 +46,47 @@ class Comparison:
         Returns misalignments (n_trees,); bad_shares (n_trees,): share of the weight at points where
         value or gradient is not finite or the gradient is zero; they count 1.
         """
-        result = np.empty((2, tapes.n_trees))
-        load_sweeps("forward", "backward")
-        _judge(
-            tapes.codes, tapes.first, tapes.second, tapes.inputs, tapes.numbers, tapes.starts,
-            tapes.longest,
-            self.blocks, self.concept, self.tangent, self.scale, self.weights, self.n_points,
-            give_up, result,
-        )  # fmt: skip
-        return result[0], result[1]
+        _, misalignments, bad_shares = fit_constants(
+            self, tapes, np.zeros(tapes.n_trees), give_up=give_up
+        )
+        return misalignments, bad_shares
 
     def weighted(self, weights: FloatArray) -> "Comparison":
         """The same points with other weights, shape (n_points,), of which some are positive."""
         return replace(self, weights=_filled(weights, len(self.blocks)))
+
+
+def fit_constants(
+    comparison: Comparison,
+    tapes: TapeBatch,
+    iterations: np.ndarray,
+    *,
+    give_up: float = 1.0,
+    is_free: np.ndarray | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fit the constants of chosen trees and judge all of them.
+
+    iterations (n_trees,): steps for each tree; 0 leaves its constants alone.
+    give_up: as in `Comparison.misalignments`.
+    is_free (n_nodes,): which nodes' numbers may change, of those that are constants; all by
+        default.
+
+    Returns numbers (n_nodes,): the tapes' numbers with the fitted constants in their places;
+    misalignments, bad_shares (n_trees,).
+    """
+    numbers = tapes.numbers.copy()
+    result = np.empty((2, tapes.n_trees))
+    free = tapes.codes == CONSTANT_CODE
+    if is_free is not None:
+        free &= is_free
+    load_sweeps("forward", "backward", "tangent_forward", "tangent_backward")
+    fit_and_judge(
+        tapes.codes, tapes.first, tapes.second, tapes.inputs, numbers, tapes.starts, tapes.longest,
+        comparison.blocks, comparison.concept, comparison.tangent, comparison.scale,
+        comparison.weights, comparison.n_points,
+        np.asarray(iterations, dtype=np.int64), free, give_up, result,
+    )  # fmt: skip
+    return numbers, result[0], result[1]
 
 
 def prepare(
@@ -124,122 +151,6 @@ def _row_blocks(rows: FloatArray) -> FloatArray:
     """Rows of shape (n_points, m, n_inputs) as blocks of shape (n_blocks, m, n_inputs, BLOCK)."""
     n_points, m, n_inputs = rows.shape
     return to_blocks(rows.reshape(n_points, m * n_inputs)).reshape(-1, m, n_inputs, BLOCK)
-
-
-@compiled
-def _judge(
-    codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale,
-    weights, n_points, give_up, result
-):  # fmt: skip
-    _, n_inputs, width = blocks.shape
-    values = np.empty((longest, width))
-    adjoints = np.empty((longest, width))
-    gradient = np.empty((n_inputs, width))
-    work = np.empty((4, width))
-    for tree in range(starts.shape[0] - 1):
-        start = starts[tree]
-        result[0, tree], result[1, tree] = judge_tree(
-            codes, first, second, inputs, numbers, start, starts[tree + 1] - start, blocks, concept,
-            tangent, scale, weights,
-            n_points, give_up, values, adjoints, gradient, work,
-        )  # fmt: skip
-
-
-@compiled_part
-def judge_tree(
-    codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights,
-    n_points, give_up,
-    values, adjoints, gradient, work,
-):  # fmt: skip
-    """Misalignment of one tree and its share of bad points; the last arguments are work space."""
-    width = blocks.shape[2]
-    total, norm, aligned, part = work[0], work[1], work[2], work[3]
-    tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
-    lost = 0.0
-    bad = 0.0
-    undefined = 0.0
-    for block in range(blocks.shape[0]):
-        n = min(width, n_points - block * width)
-        forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
-        undefined += undefined_weight(values[length - 1], weights[block], n)
-        if undefined > give_up:
-            return 1.0, 1.0
-        backward(
-            *tape, start, length, n, blocks.shape[1], values.ctypes, adjoints.ctypes,
-            gradient.ctypes,
-        )  # fmt: skip
-        squared_norm(gradient, scale, n, total)
-        squared_projection(gradient, concept[block], n, part, aligned)
-        if tangent.shape[1] > 0:
-            squared_projection(
-                gradient, tangent[block if tangent.shape[0] > 1 else 0], n, part, norm
-            )
-        else:
-            for point in range(n):
-                norm[point] = total[point]
-        block_lost, block_bad = add_up(values[length - 1], total, norm, aligned, weights[block], n)
-        lost += block_lost
-        bad += block_bad
-    return lost, bad
-
-
-@compiled_part
-def undefined_weight(values, weights, n):
-    """Weight of the points at which the value is not finite."""
-    weight = 0.0
-    for k in range(n):
-        weight += weights[k] * (0.0 if values[k] - values[k] == 0.0 else 1.0)
-    return weight
-
-
-@compiled_part
-def squared_norm(gradient, scale, n, out):
-    """Squared norm of the scaled gradient at each point."""
-    for k in range(n):
-        out[k] = 0.0
-    for column in range(gradient.shape[0]):
-        row = gradient[column]
-        factor = scale[column] * scale[column]
-        for k in range(n):
-            out[k] += factor * row[k] * row[k]
-
-
-@compiled_part
-def squared_projection(gradient, rows, n, part, out):
-    """Squared length of rows times gradient; rows are the same at all points or one for each."""
-    for k in range(n):
-        out[k] = 0.0
-    for m in range(rows.shape[0]):
-        for k in range(n):
-            part[k] = 0.0
-        for column in range(gradient.shape[0]):
-            values = gradient[column]
-            row = rows[m, column]
-            if rows.shape[2] == 1:
-                factor = row[0]
-                for k in range(n):
-                    part[k] += factor * values[k]
-            else:
-                for k in range(n):
-                    part[k] += row[k] * values[k]
-        for k in range(n):
-            out[k] += part[k] * part[k]
-
-
-@compiled_part
-def add_up(values, total, norm, aligned, weights, n):
-    """Weighted misalignment of a block, and the weight of the bad points, which count 1."""
-    lost = 0.0
-    bad = 0.0
-    for k in range(n):
-        share = aligned[k] / norm[k]
-        fine = (
-            (norm[k] > ZERO_SHARE * total[k]) & (total[k] < np.inf) & (values[k] - values[k] == 0.0)
-        )
-        inside = 1.0 - share if share < 1.0 else 0.0
-        lost += weights[k] * (inside if fine else 1.0)
-        bad += weights[k] * (0.0 if fine else 1.0)
-    return lost, bad
 
 
 def field_misalignment(expression: Expression, field: GradientField) -> FloatArray:

@@ -1,5 +1,4 @@
-"""Levenberg-Marquardt on the constants of many trees, compiled: the constants that minimise the
-misalignment.
+"""Misalignments of many trees, and Levenberg-Marquardt on their constants, compiled.
 
 With u the tangential gradient of a tree and Q the field's directions, the residual at a point is r
 = (1 - Q Q^T) u/|u|, whose squared length is the misalignment there. Its change with a constant
@@ -9,66 +8,25 @@ are formed from Q^T u and u alone.
 
 import numpy as np
 
-from closedform.arrays import FloatArray
 from closedform.basics.compiled import compiled, compiled_part
-from closedform.expressions.sweeps import (
-    backward,
-    forward,
-    load_sweeps,
-    tangent_backward,
-    tangent_forward,
-)
-from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
-from closedform.field.alignment.comparison import Comparison, judge_tree
+from closedform.expressions.sweeps import backward, forward, tangent_backward, tangent_forward
 from closedform.field.alignment.tolerances import LARGEST_FITTED, MOST_FITTED, ZERO_SHARE
 
 
-def fit_constants(
-    comparison: Comparison,
-    tapes: TapeBatch,
-    iterations: np.ndarray,
-    *,
-    give_up: float = 1.0,
-    is_free: np.ndarray | None = None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Fit the constants of chosen trees and judge all of them.
-
-    iterations (n_trees,): steps for each tree; 0 leaves its constants alone.
-    give_up: as in `Comparison.misalignments`.
-    is_free (n_nodes,): which nodes' numbers may change, of those that are constants; all by
-        default.
-
-    Returns numbers (n_nodes,): the tapes' numbers with the fitted constants in their places;
-    misalignments, bad_shares (n_trees,).
-    """
-    numbers = tapes.numbers.copy()
-    result = np.empty((2, tapes.n_trees))
-    free = tapes.codes == CONSTANT_CODE
-    if is_free is not None:
-        free &= is_free
-    load_sweeps("forward", "backward", "tangent_forward", "tangent_backward")
-    _fit(
-        tapes.codes, tapes.first, tapes.second, tapes.inputs, numbers, tapes.starts, tapes.longest,
-        comparison.blocks, comparison.concept, comparison.tangent, comparison.scale,
-        comparison.weights, comparison.n_points,
-        np.asarray(iterations, dtype=np.int64), free, give_up, result,
-    )  # fmt: skip
-    return numbers, result[0], result[1]
-
-
 @compiled
-def _fit(
+def fit_and_judge(
     codes, first, second, inputs, numbers, starts, longest, blocks, concept, tangent, scale,
     weights, n_points,
     iterations, free, give_up, result,
 ):  # fmt: skip
+    """Write misalignments and bad shares to ``result``, and fitted constants to ``numbers``."""
     _, n_inputs, width = blocks.shape
     values = np.empty((longest, width))
     adjoints = np.empty((longest, width))
     changes = np.empty((longest, width))
     adjoint_changes = np.empty((longest, width))
     gradient = np.empty((n_inputs, width))
-    work = np.empty((4, width))
+    work = np.empty((3, width))
     n_tangent = tangent.shape[1] if tangent.shape[1] > 0 else n_inputs
     coordinates = np.empty((MOST_FITTED + 1, n_tangent, width))
     components = np.empty((MOST_FITTED + 1, concept.shape[1], width))
@@ -78,10 +36,10 @@ def _fit(
     for tree in range(starts.shape[0] - 1):
         start = starts[tree]
         length = starts[tree + 1] - start
-        current, bad = judge_tree(
+        current, bad = _judge_tree(
             codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale,
             weights, n_points, give_up,
-            values, adjoints, gradient, work,
+            values, adjoints, gradient, coordinates[0], components[0], work,
         )  # fmt: skip
         # A plain 0 is a type of its own, for which all that takes it would be compiled again.
         count = np.int64(0)
@@ -131,10 +89,11 @@ def _fit(
                     inside = inside and abs(old[m] + step[m]) <= LARGEST_FITTED
                 new = 2.0
                 if inside:
-                    new, new_bad = judge_tree(
+                    new, new_bad = _judge_tree(
                         codes, first, second, inputs, numbers, start, length, blocks, concept,
                         tangent, scale, weights,
-                        n_points, give_up, values, adjoints, gradient, work,
+                        n_points, give_up, values, adjoints, gradient, coordinates[0],
+                        components[0], work,
                     )  # fmt: skip
                 if new < current:
                     improved = True
@@ -151,6 +110,92 @@ def _fit(
                 break
         result[0, tree] = current
         result[1, tree] = bad
+
+
+@compiled_part
+def _judge_tree(
+    codes, first, second, inputs, numbers, start, length, blocks, concept, tangent, scale, weights,
+    n_points, give_up,
+    values, adjoints, gradient, coordinates, components, work,
+):  # fmt: skip
+    """Misalignment of one tree and its share of bad points; the last arguments are work space."""
+    width = blocks.shape[2]
+    total, norm, aligned = work[0], work[1], work[2]
+    tape = codes.ctypes, first.ctypes, second.ctypes, inputs.ctypes, numbers.ctypes
+    lost = 0.0
+    bad = 0.0
+    undefined = 0.0
+    for block in range(blocks.shape[0]):
+        n = min(width, n_points - block * width)
+        forward(*tape, start, length, blocks[block].ctypes, n, values.ctypes)
+        undefined += _undefined_weight(values[length - 1], weights[block], n)
+        if undefined > give_up:
+            return 1.0, 1.0
+        backward(
+            *tape, start, length, n, blocks.shape[1], values.ctypes, adjoints.ctypes,
+            gradient.ctypes,
+        )  # fmt: skip
+        _squared_norm(gradient, scale, n, total)
+        _multiply(gradient, concept[block], n, components)
+        _squared_length(components, n, aligned)
+        if tangent.shape[1] > 0:
+            rows = tangent[block if tangent.shape[0] > 1 else 0]
+            _multiply(gradient, rows, n, coordinates)
+            _squared_length(coordinates, n, norm)
+        else:
+            for point in range(n):
+                norm[point] = total[point]
+        block_lost, block_bad = _add_up(values[length - 1], total, norm, aligned, weights[block], n)
+        lost += block_lost
+        bad += block_bad
+    return lost, bad
+
+
+@compiled_part
+def _undefined_weight(values, weights, n):
+    """Weight of the points at which the value is not finite."""
+    weight = 0.0
+    for k in range(n):
+        weight += weights[k] * (0.0 if values[k] - values[k] == 0.0 else 1.0)
+    return weight
+
+
+@compiled_part
+def _squared_norm(gradient, scale, n, out):
+    """Squared norm of the scaled gradient at each point."""
+    for k in range(n):
+        out[k] = 0.0
+    for column in range(gradient.shape[0]):
+        row = gradient[column]
+        factor = scale[column] * scale[column]
+        for k in range(n):
+            out[k] += factor * row[k] * row[k]
+
+
+@compiled_part
+def _squared_length(rows, n, out):
+    """Sum of the rows' squares at each point."""
+    for k in range(n):
+        out[k] = 0.0
+    for m in range(rows.shape[0]):
+        for k in range(n):
+            out[k] += rows[m, k] * rows[m, k]
+
+
+@compiled_part
+def _add_up(values, total, norm, aligned, weights, n):
+    """Weighted misalignment of a block, and the weight of the bad points, which count 1."""
+    lost = 0.0
+    bad = 0.0
+    for k in range(n):
+        share = aligned[k] / norm[k]
+        fine = (
+            (norm[k] > ZERO_SHARE * total[k]) & (total[k] < np.inf) & (values[k] - values[k] == 0.0)
+        )
+        inside = 1.0 - share if share < 1.0 else 0.0
+        lost += weights[k] * (inside if fine else 1.0)
+        bad += weights[k] * (0.0 if fine else 1.0)
+    return lost, bad
 
 
 @compiled_part

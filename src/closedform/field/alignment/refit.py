@@ -10,8 +10,7 @@ from closedform.arrays import FloatArray
 from closedform.expressions.complexity import fitted_positions, number_positions, with_numbers
 from closedform.expressions.expression import Expression
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
-from closedform.field.alignment.comparison import Comparison, comparison_of
-from closedform.field.alignment.constant_fit import fit_constants
+from closedform.field.alignment.comparison import Comparison, comparison_of, fit_constants
 from closedform.field.alignment.tolerances import MOST_FITTED
 from closedform.field.gradient_field import GradientField
 

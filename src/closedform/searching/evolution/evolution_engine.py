@@ -18,8 +18,7 @@ from closedform.expressions.parse import parse
 from closedform.expressions.printing import to_text
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
-from closedform.field.alignment.comparison import Comparison, prepare
-from closedform.field.alignment.constant_fit import fit_constants
+from closedform.field.alignment.comparison import Comparison, fit_constants, prepare
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget, Clock

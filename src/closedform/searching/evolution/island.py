@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 from closedform.expressions.tape import CONSTANT_CODE, TapeBatch
 from closedform.expressions.tree import Tree
-from closedform.field.alignment.comparison import Comparison
-from closedform.field.alignment.constant_fit import fit_constants
+from closedform.field.alignment.comparison import Comparison, fit_constants
 from closedform.field.alignment.tolerances import LARGEST_FITTED
 from closedform.searching.evolution.decode import decode, take
 from closedform.searching.evolution.hall_of_fame import HallOfFame

@@ -11,8 +11,7 @@ import numpy as np
 from closedform.basics.progress import Progress, Snapshot
 from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import apply, constant, variable
-from closedform.field.alignment.comparison import comparison_of
-from closedform.field.alignment.constant_fit import fit_constants
+from closedform.field.alignment.comparison import comparison_of, fit_constants
 from closedform.field.alignment.eigen import CoefficientFit, fit_coefficients
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField

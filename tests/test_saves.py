@@ -85,7 +85,7 @@ def write_weights(folder: Path, version: int) -> None:
     import torch
 
     from closedform.networks.siamese import TrainedSiamese
-    from closedform.networks.siamese_network import SiameseOptions, build_siamese
+    from closedform.networks.siamese_training import SiameseOptions, build_siamese
 
     options = SiameseOptions(hidden=(64, 64), epochs=version)
     module = build_siamese(options, 2)
@@ -107,8 +107,7 @@ def read_weights(folder: Path) -> int:
 def write_checkpoint(folder: Path, version: int) -> None:
     import torch
 
-    from closedform.networks.siamese_network import SiameseOptions
-    from closedform.networks.siamese_run import TrainingRun
+    from closedform.networks.siamese_training import SiameseOptions, TrainingRun
 
     run = TrainingRun(SiameseOptions(hidden=(64, 64)), 0, torch.zeros((8, 3, 2)), None)
     run.seconds = float(version)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from closedform.arrays import FloatArray
-from closedform.field.noise import directional_noise
+from closedform.field.neighborhoods import directional_noise
 from closedform.field.tangent import TangentSpace
 from closedform.field.tangent_space import robust_spread
 

@@ -17,9 +17,9 @@ from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.misalignment import trimmed_mean, weighted_mean
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import robust_spread
-from closedform.networks import smoothing
+from closedform.networks import samples as smoothing
 from closedform.networks.extract import open_source
-from closedform.networks.smoothing import smooth_samples
+from closedform.networks.samples import smooth_samples
 from closedform_bench.paper.answers import ANSWERS
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS
 from closedform_bench.paper.extraction import N_POINTS

@@ -1,7 +1,7 @@
 import numpy as np
 
 import closedform as cf
-from closedform.field.redundancy import find_categories
+from closedform.field.quality import find_categories
 
 
 def table(n: int = 300) -> np.ndarray:

@@ -5,8 +5,9 @@ import pytest
 
 from closedform.field import quality as quality_module
 from closedform.field.gradient_field import GradientField
-from closedform.field.neighborhoods import MOST_LOOKED_AT, count_distinct, looked_at, nearest_others
+from closedform.field.neighborhoods import count_distinct, looked_at, nearest_others
 from closedform.field.tangent import affine_spectrum, linear_tangent
+from closedform.field.tolerances import MOST_LOOKED_AT
 
 MANY = 3 * MOST_LOOKED_AT
 

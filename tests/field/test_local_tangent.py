@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial import KDTree
 
 from closedform.errors import FieldError
-from closedform.field.local_tangent import curved_rank, local_tangent
+from closedform.field.tangent import curved_rank, local_tangent
 from closedform.field.tangent_space import TangentSpace, robust_spread
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.field.noise import directional_noise
+from closedform.field.neighborhoods import directional_noise
 from closedform.field.tangent import choose_tangent, local_tangent
 from closedform.field.tangent_space import TangentSpace, robust_spread
 

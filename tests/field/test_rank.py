@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from closedform.field.rank import gap_rank, row_spaces
+from closedform.field.tangent_space import gap_rank, row_spaces
 
 
 @pytest.mark.parametrize(

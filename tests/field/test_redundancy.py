@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from closedform.field.redundancy import Redundancy, constant_inputs, redundant_inputs
+from closedform.field.findings import Redundancy
+from closedform.field.quality import constant_inputs, redundant_inputs
 from closedform.field.tangent_space import robust_spread
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ExtractionError
-from closedform.networks.held import HELD_VARY
+from closedform.networks.samples import HELD_VARY
 
 NAMES = ["steel", "A", "dT", "d"]
 

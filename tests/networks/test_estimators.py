@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from closedform.errors import ExtractionError, NeuronError
-from closedform.networks.estimators import log_odds_of
 from closedform.networks.extract import extract_samples
+from closedform.networks.function_source import log_odds_of
 
 POINTS = np.random.default_rng(0).normal(size=(150, 2))
 TWO = (POINTS[:, 0] + POINTS[:, 1] > 0).astype(int)

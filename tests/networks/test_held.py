@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.networks.held import HELD_VARY, group_held
+from closedform.networks.samples import HELD_VARY, group_held
 
 NAMES = ["a", "b", "c"]
 RIVALS = ["a + b", "a*b + 0.31*a**2", "a*b**2", "a**2 + b**2", "a"]

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from closedform.networks.jax_activation import log_odds, unsquashed
+from closedform.networks.jax_source import log_odds, unsquashed
 
 X = jnp.array([1.0, -2.0, 3.0])
 

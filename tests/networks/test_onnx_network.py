@@ -13,9 +13,9 @@ from torch import nn
 
 from closedform.errors import DamagedFileError, ExtractionError
 from closedform.networks.extract import extract_field, extract_samples
-from closedform.networks.fingerprint import fingerprint
-from closedform.networks.model_files import LoadedModel, load_network
+from closedform.networks.model_files import load_network
 from closedform.networks.torch_layers import list_layers
+from closedform.networks.whole_network import LoadedModel, fingerprint
 
 POINTS = np.random.default_rng(0).normal(size=(20, 3))
 

@@ -23,7 +23,7 @@ from closedform.networks.siamese import (
     mean_triplet_loss,
     train_siamese,
 )
-from closedform.networks.siamese_network import contrast_loss, triplet_loss
+from closedform.networks.siamese_training import contrast_loss, triplet_loss
 
 SMALL = SiameseOptions(hidden=(16, 16), activation="elu", epochs=6, learning_rate=5e-3)
 
@@ -63,8 +63,8 @@ class Interrupt:
 @pytest.fixture(autouse=True)
 def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checkpoints and progress after every epoch."""
-    monkeypatch.setattr("closedform.networks.siamese_run._SAVE_EVERY", 0.0)
-    monkeypatch.setattr("closedform.networks.siamese_run._SHOW_EVERY", 0.0)
+    monkeypatch.setattr("closedform.networks.siamese_training._SAVE_EVERY", 0.0)
+    monkeypatch.setattr("closedform.networks.siamese_training._SHOW_EVERY", 0.0)
 
 
 def test_loss_is_the_papers() -> None:

@@ -6,8 +6,7 @@ from torch import nn
 from closedform.errors import ShapeError
 from closedform.field.tangent_space import TangentSpace
 from closedform.networks.extract import open_source
-from closedform.networks.samples import Samples, Source
-from closedform.networks.smoothing import smooth_samples
+from closedform.networks.samples import Samples, Source, smooth_samples
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, size=(300, 2)) * [1.0, 100.0]
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from closedform.networks.torch_activation import SquashingWatch, log_odds
+from closedform.networks.torch_layers import SquashingWatch, log_odds
 
 SCORES = torch.tensor([[1.0, -2.0, 3.0], [50.0, -40.0, 0.5]], dtype=torch.float64)
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 import closedform as cf
 from closedform.cli.app import app
 from closedform.errors import ModelFileError
-from closedform.networks.siamese_network import SiameseOptions, build_siamese
+from closedform.networks.siamese_training import SiameseOptions, build_siamese
 from closedform_bench.commands.reproduce import network_cache, read_numbers
 from closedform_bench.paper import network_reading, reproduction
 from closedform_bench.paper.experiment_catalogue import EXPERIMENTS

@@ -30,8 +30,8 @@ TINY = Profile(
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "get_profile", lambda name, number: TINY)
-    monkeypatch.setattr("closedform.networks.siamese_run._SAVE_EVERY", 0.0)
-    monkeypatch.setattr("closedform.networks.siamese_run._SHOW_EVERY", 0.0)
+    monkeypatch.setattr("closedform.networks.siamese_training._SAVE_EVERY", 0.0)
+    monkeypatch.setattr("closedform.networks.siamese_training._SHOW_EVERY", 0.0)
 
 
 class Impatient:

@@ -16,8 +16,8 @@ from closedform.expressions.json_files import JsonFormat
 from closedform.expressions.printing import check_names
 from closedform.expressions.units import Units, as_units
 from closedform.field.arguments import real_array
+from closedform.field.findings import Quality
 from closedform.field.gradient_field import BY_POINT, GradientField
-from closedform.field.quality import Quality
 from closedform.field.tangent_space import Kind, TangentSpace
 
 FORMAT = JsonFormat("closedform-field", schema=1, written_by="field.save", is_strict=True)

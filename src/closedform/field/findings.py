@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from closedform.errors import shown
 from closedform.field.alignment.misalignment import misalignment_of
 from closedform.field.tolerances import (
     DEAD_SHARE,
@@ -19,9 +20,6 @@ from closedform.field.tolerances import (
     SCALE_RATIO,
     TOO_MANY_INPUTS,
 )
-
-if TYPE_CHECKING:
-    from closedform.field.quality import Quality
 
 Severity = Literal["info", "warning", "error"]
 
@@ -38,7 +36,78 @@ class Finding:
     data: dict[str, Any] = field(default_factory=dict)  # the numbers, of plain Python types
 
 
-def find(quality: "Quality") -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class Redundancy:
+    """An input that others determine on the data."""
+
+    name: str
+    others: tuple[str, ...]  # the inputs that it follows from
+    is_affine: bool  # whether it is an affine combination of them, or some other function
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Numbers about a field, and the findings that follow from them.
+
+    Shares of points are between 0 and 1. ``print(field.quality)`` lists the findings in plain
+    sentences.
+    """
+
+    names: tuple[str, ...]  # of the inputs
+    n_points: int
+    n_usable: int  # points that count (weight above 0)
+    n_latents: int
+    rank: int  # independent directions that the latents have
+    spectrum: tuple[float, ...]  # pooled singular values of the Jacobians, relative to the largest
+    rank_gap: float  # the largest gap in that spectrum
+    is_rank_ambiguous: bool  # whether it is too small, or has too near a rival
+    zero_share: float  # points without a gradient
+    nonfinite_share: float  # points with a gradient that is not finite
+    low_rank_share: float  # points of lower rank
+    undefined_share: float  # points without a tangent space
+    norm_orders: float  # orders of magnitude between 5% and 95% quantiles of the gradient's norm
+    tangent_kind: str
+    tangent_rank: int
+    local_rank: int | None  # dimension of the curved surface of the data, if ``auto`` saw one
+    input_shares: tuple[float, ...]  # of the directions' energy in scaled coordinates
+    scales: tuple[float, ...]  # the spread of each input
+    constant: tuple[str, ...]  # inputs that do not vary
+    redundant: tuple[Redundancy, ...]  # inputs that others determine
+    duplicate_share: float  # points that occur before
+    # Estimated noise of the directions, and the least that can be told at these points; None if
+    # there are too few points, or too many inputs.
+    noise_degrees: float | None
+    noise_resolution_degrees: float | None
+    findings: tuple[Finding, ...] = ()  # what deserves attention
+
+    @property
+    def noise_misalignment(self) -> float:
+        """The misalignment of independent noise, which no formula explains; 0 where not known."""
+        degrees, resolution = self.noise_degrees, self.noise_resolution_degrees
+        if degrees is None or (resolution is not None and degrees < resolution):
+            return 0.0
+        return misalignment_of(degrees)
+
+    def finding(self, code: str) -> Finding | None:
+        """The finding of this code, or None."""
+        return next((finding for finding in self.findings if finding.code == code), None)
+
+    def __str__(self) -> str:
+        kind = (
+            f"{self.n_usable} of {self.n_points} points usable, {len(self.names)} inputs, "
+            f"tangent {self.tangent_kind} of rank "
+        )
+        noise = "unknown" if self.noise_degrees is None else f"{self.noise_degrees:.2g} degrees"
+        head = (
+            f"{kind}{self.tangent_rank}, rank {self.rank} of {self.n_latents} latent(s), noise "
+            f"{noise}"
+        )
+        return "\n".join(
+            [head, *(f"[{finding.severity}] {shown(finding.message)}" for finding in self.findings)]
+        )
+
+
+def find(quality: Quality) -> tuple[Finding, ...]:
     """Every finding that the numbers support, the severest first."""
     parts = (_of_gradients, _of_ranks, _of_tangents, _of_inputs, _of_points)
     found = [finding for part in parts for finding in part(quality)]
@@ -46,7 +115,7 @@ def find(quality: "Quality") -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: order[finding.severity]))
 
 
-def _of_gradients(quality: "Quality") -> Iterator[Finding]:
+def _of_gradients(quality: Quality) -> Iterator[Finding]:
     share = quality.zero_share
     if share >= DEAD_SHARE:
         message = (
@@ -77,7 +146,7 @@ def _of_gradients(quality: "Quality") -> Iterator[Finding]:
         yield Finding("saturated", "warning", message, {"orders": quality.norm_orders})
 
 
-def _of_ranks(quality: "Quality") -> Iterator[Finding]:
+def _of_ranks(quality: Quality) -> Iterator[Finding]:
     rank, spectrum = quality.rank, list(quality.spectrum)
     if rank != quality.n_latents and quality.n_usable > 0:
         message = (
@@ -104,7 +173,7 @@ def _of_ranks(quality: "Quality") -> Iterator[Finding]:
         yield Finding("lower-rank-points", "warning", message, {"share": share})
 
 
-def _of_tangents(quality: "Quality") -> Iterator[Finding]:
+def _of_tangents(quality: Quality) -> Iterator[Finding]:
     rank, n_inputs = quality.tangent_rank, len(quality.names)
     if rank <= quality.rank:
         message = (
@@ -138,7 +207,7 @@ def _of_tangents(quality: "Quality") -> Iterator[Finding]:
         yield Finding("undefined-tangent", "warning", message, {"share": share})
 
 
-def _of_inputs(quality: "Quality") -> Iterator[Finding]:
+def _of_inputs(quality: Quality) -> Iterator[Finding]:
     limit = IRRELEVANT_SHARE / len(quality.names)
     weak = {
         name: share
@@ -170,7 +239,7 @@ def _of_inputs(quality: "Quality") -> Iterator[Finding]:
         yield Finding("redundant-inputs", severity, message, data)
 
 
-def _redundancy_advice(quality: "Quality") -> tuple[Severity, str]:
+def _redundancy_advice(quality: Quality) -> tuple[Severity, str]:
     is_affine = all(found.is_affine for found in quality.redundant)
     if quality.tangent_kind == "local" or (quality.tangent_kind == "linear" and is_affine):
         return "info", "The tangent space accounts for it; the same concept has several spellings."
@@ -186,7 +255,7 @@ def _redundancy_advice(quality: "Quality") -> tuple[Severity, str]:
     )
 
 
-def _of_points(quality: "Quality") -> Iterator[Finding]:
+def _of_points(quality: Quality) -> Iterator[Finding]:
     if quality.duplicate_share >= DUPLICATE_SHARE:
         message = (
             f"{_percent(quality.duplicate_share)} of the points occur more than once. Copies on "
@@ -240,7 +309,7 @@ def _of_points(quality: "Quality") -> Iterator[Finding]:
         yield Finding("many-inputs", "warning", message, {"n_inputs": n_inputs, "main": list(main)})
 
 
-def _main_inputs(quality: "Quality") -> tuple[str, ...]:
+def _main_inputs(quality: Quality) -> tuple[str, ...]:
     """The fewest inputs without which directions turn by what counts as noise."""
     shares = np.array(quality.input_shares)
     order = np.argsort(-shares, kind="stable")

@@ -21,11 +21,11 @@ from closedform.field.arguments import (
     checked_names,
     checked_weights,
 )
-from closedform.field.noise import look_at_signs
-from closedform.field.quality import Quality, assess
-from closedform.field.rank import row_spaces
+from closedform.field.findings import Quality
+from closedform.field.neighborhoods import look_at_signs
+from closedform.field.quality import assess
 from closedform.field.tangent import StatedConstraint, TangentSpace, choose_tangent
-from closedform.field.tangent_space import robust_spread
+from closedform.field.tangent_space import robust_spread, row_spaces
 
 if TYPE_CHECKING:
     from closedform.field.complements import Velocities

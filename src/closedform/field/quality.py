@@ -1,86 +1,24 @@
-"""The truth about a field: what was measured, and what it means."""
+"""Measuring a field: its noise, ranks and shares, and inputs that say nothing new on the data."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
-from closedform.errors import shown
-from closedform.field.alignment.misalignment import misalignment_of
-from closedform.field.findings import Finding, find
-from closedform.field.neighborhoods import count_distinct, looked_at
-from closedform.field.noise import directional_noise
-from closedform.field.rank import RowSpaces
-from closedform.field.redundancy import (
-    Redundancy,
-    category_findings,
-    constant_inputs,
-    redundant_inputs,
+from closedform.field.findings import Finding, Quality, Redundancy, find
+from closedform.field.neighborhoods import (
+    count_distinct,
+    directional_noise,
+    evenly_spaced,
+    looked_at,
+    polynomial_design,
 )
-from closedform.field.tangent_space import TangentSpace
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """Numbers about a field, and the findings that follow from them.
-
-    Shares of points are between 0 and 1. ``print(field.quality)`` lists the findings in plain
-    sentences.
-    """
-
-    names: tuple[str, ...]  # of the inputs
-    n_points: int
-    n_usable: int  # points that count (weight above 0)
-    n_latents: int
-    rank: int  # independent directions that the latents have
-    spectrum: tuple[float, ...]  # pooled singular values of the Jacobians, relative to the largest
-    rank_gap: float  # the largest gap in that spectrum
-    is_rank_ambiguous: bool  # whether it is too small, or has too near a rival
-    zero_share: float  # points without a gradient
-    nonfinite_share: float  # points with a gradient that is not finite
-    low_rank_share: float  # points of lower rank
-    undefined_share: float  # points without a tangent space
-    norm_orders: float  # orders of magnitude between 5% and 95% quantiles of the gradient's norm
-    tangent_kind: str
-    tangent_rank: int
-    local_rank: int | None  # dimension of the curved surface of the data, if ``auto`` saw one
-    input_shares: tuple[float, ...]  # of the directions' energy in scaled coordinates
-    scales: tuple[float, ...]  # the spread of each input
-    constant: tuple[str, ...]  # inputs that do not vary
-    redundant: tuple[Redundancy, ...]  # inputs that others determine
-    duplicate_share: float  # points that occur before
-    # Estimated noise of the directions, and the least that can be told at these points; None if
-    # there are too few points, or too many inputs.
-    noise_degrees: float | None
-    noise_resolution_degrees: float | None
-    findings: tuple[Finding, ...] = ()  # what deserves attention
-
-    @property
-    def noise_misalignment(self) -> float:
-        """The misalignment of independent noise, which no formula explains; 0 where not known."""
-        degrees, resolution = self.noise_degrees, self.noise_resolution_degrees
-        if degrees is None or (resolution is not None and degrees < resolution):
-            return 0.0
-        return misalignment_of(degrees)
-
-    def finding(self, code: str) -> Finding | None:
-        """The finding of this code, or None."""
-        return next((finding for finding in self.findings if finding.code == code), None)
-
-    def __str__(self) -> str:
-        kind = (
-            f"{self.n_usable} of {self.n_points} points usable, {len(self.names)} inputs, "
-            f"tangent {self.tangent_kind} of rank "
-        )
-        noise = "unknown" if self.noise_degrees is None else f"{self.noise_degrees:.2g} degrees"
-        head = (
-            f"{kind}{self.tangent_rank}, rank {self.rank} of {self.n_latents} latent(s), noise "
-            f"{noise}"
-        )
-        return "\n".join(
-            [head, *(f"[{finding.severity}] {shown(finding.message)}" for finding in self.findings)]
-        )
+from closedform.field.tangent import affine_spectrum
+from closedform.field.tangent_space import RowSpaces, TangentSpace
+from closedform.field.tolerances import AFFINE, CONSTANT_INPUT, UNEXPLAINED
 
 
 def assess(
@@ -160,3 +98,138 @@ def _orders(norms: FloatArray) -> float:
         return 0.0
     low, high = np.quantile(norms, [0.05, 0.95])
     return float(np.log10(high / low))
+
+
+_SAMPLE = 100  # points at which an input is predicted from the others
+_MOST_INPUTS = 16  # with more, neighbours are too far to predict anything, and the look takes long
+
+
+def constant_inputs(points: FloatArray) -> list[int]:
+    """Columns that do not vary beyond rounding."""
+    largest = np.abs(points).max(axis=0)
+    varies = np.ptp(points, axis=0) > CONSTANT_INPUT * largest
+    return [int(column) for column in np.flatnonzero(~varies)]
+
+
+def redundant_inputs(
+    points: FloatArray, scale: FloatArray, names: Sequence[str]
+) -> tuple[Redundancy, ...]:
+    """Find inputs that are affine combinations, or other functions, of the other inputs on the
+    data.
+
+    Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to
+    16 inputs: an input counts if a local linear prediction from the others leaves less than 1e-3 of
+    its variance, at points left out of it.
+    """
+    constant = set(constant_inputs(points))
+    varying = [column for column in range(points.shape[1]) if column not in constant]
+    if len(points) <= len(varying) or len(varying) < 2:
+        return ()
+    chosen, spread, labels = points[:, varying], scale[varying], [names[c] for c in varying]
+    affine = _affine(chosen, spread, labels)
+    follows = {redundancy.name for redundancy in affine}
+    free = [column for column, label in enumerate(labels) if label not in follows]
+    functions = _functions(chosen[:, free] / spread[free], [labels[column] for column in free])
+    return (*affine, *functions)
+
+
+def _affine(points: FloatArray, scale: FloatArray, names: list[str]) -> list[Redundancy]:
+    spectrum, directions = affine_spectrum(points, scale)
+    normals = directions[:, spectrum <= AFFINE]
+    if normals.shape[1] == 0:
+        return []
+    solved = _last_independent_rows(normals)
+    kept = [column for column in range(len(names)) if column not in solved]
+    coefficients = np.linalg.lstsq(normals[solved].T, normals[kept].T, rcond=None)[0]
+    found = []
+    for row, column in zip(coefficients, solved, strict=True):
+        others = tuple(
+            names[kept[index]]
+            for index in np.flatnonzero(np.abs(row) > 1e-3 * np.abs(row).max(initial=0.0))
+        )
+        found.append(Redundancy(names[column], others, is_affine=True))
+    return found
+
+
+def _last_independent_rows(normals: FloatArray) -> list[int]:
+    """As many rows as columns, the last independent ones: people list what they vary first."""
+    chosen: list[int] = []
+    basis = np.zeros((0, normals.shape[1]))
+    for least in (0.05, 1e-9):
+        for row in reversed(range(len(normals))):
+            left = normals[row] - basis.T @ (basis @ normals[row])
+            length = np.linalg.norm(left)
+            if row not in chosen and len(chosen) < normals.shape[1] and length > least:
+                chosen.append(row)
+                basis = np.vstack([basis, left / length])
+    return sorted(chosen)
+
+
+def _functions(scaled: FloatArray, names: list[str]) -> list[Redundancy]:
+    unique = np.unique(scaled, axis=0)
+    n_inputs, count = len(names), 3 * len(names)
+    if not 2 <= n_inputs <= _MOST_INPUTS or len(unique) < max(50, 4 * count):
+        return []
+    sample = evenly_spaced(len(unique), _SAMPLE)
+    variances = unique.var(axis=0)
+    found: list[Redundancy] = []
+    others = list(range(n_inputs))
+    for column in reversed(range(n_inputs)):
+        predictors = [other for other in others if other != column]
+        if not predictors:
+            break
+        left = _unexplained(unique, sample, column, predictors, count)
+        if left < UNEXPLAINED * variances[column]:
+            known = tuple(names[other] for other in predictors)
+            found.append(Redundancy(names[column], known, is_affine=False))
+            others = predictors
+    return found[::-1]
+
+
+def _unexplained(
+    points: FloatArray, sample: np.ndarray, column: int, predictors: list[int], count: int
+) -> float:
+    """Mean squared error of predicting a column from neighbours in the predictors alone."""
+    inputs = points[:, predictors]
+    neighbors = np.asarray(KDTree(inputs).query(inputs[sample], count + 1)[1])[:, 1:]
+    steps = inputs[neighbors] - inputs[sample, None, :]
+    design = polynomial_design(steps, degree=1)
+    coefficients = np.linalg.pinv(design, rcond=1e-8) @ points[neighbors, column][:, :, None]
+    return float(((coefficients[:, 0, 0] - points[sample, column]) ** 2).mean())
+
+
+def find_categories(points: FloatArray) -> tuple[tuple[int, ...], ...]:
+    """Groups of one-hot columns."""
+    is_binary = ((points == 0) | (points == 1)).all(axis=0) & (np.ptp(points, axis=0) > 0)
+    groups: list[list[int]] = []
+    for column in np.flatnonzero(is_binary).tolist():
+        is_one = points[:, column] == 1
+        home = next((group for group in groups if not points[is_one][:, group].any()), None)
+        if home is None:
+            groups.append([column])
+        else:
+            home.append(column)
+    return tuple(
+        tuple(group)
+        for group in groups
+        if len(group) > 1 and (points[:, group].sum(axis=1) == 1).all()
+    )
+
+
+def category_findings(points: FloatArray, names: Sequence[str]) -> tuple[Finding, ...]:
+    """One finding for each category, with what to type."""
+    found = find_categories(points)
+    inside = {column for group in found for column in group}
+    others = [name for column, name in enumerate(names) if column not in inside]
+    held = f", or hold them: wrt={others!r}" if others else ""
+    return tuple(
+        Finding(
+            "one-hot-inputs",
+            "warning",
+            f"{', '.join(names[column] for column in group)} look like one category: exactly one "
+            f"of them is 1 at each point, so a gradient with respect to them means nothing. Read "
+            f"one at a time, on the points where it is 1{held}.",
+            {"names": [names[column] for column in group]},
+        )
+        for group in found
+    )

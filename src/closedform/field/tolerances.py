@@ -102,3 +102,7 @@ arbitrary ones do, and of a field's own signs few."""
 
 FEWEST_POINTS, POINTS_PER_INPUT = 100, 10
 """With fewer usable points a concept cannot be told from chance."""
+
+MOST_LOOKED_AT = 10_000
+"""Points on which a field's quality is estimated: what none of them shows holds, with 95%
+confidence, at fewer than 3 in 10,000 of all."""

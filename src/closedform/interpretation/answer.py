@@ -10,7 +10,7 @@ from closedform.basics.keywords import checked_keywords
 from closedform.expressions.expression import Expression
 from closedform.expressions.legality import unit_of, units_sentences
 from closedform.expressions.units import Units, unit_latex
-from closedform.field.quality import Quality
+from closedform.field.findings import Quality
 from closedform.interpretation.abilities import perform
 from closedform.interpretation.answer_text import (
     FrontTable,

@@ -20,14 +20,19 @@ from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.networks.flips import alike_samples, columns_of_groups, points_to_flip
-from closedform.networks.held import Comparable, comparable_latents
-from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, Options
 from closedform.networks.rows import Rows, gather_rows
-from closedform.networks.samples import VARIES, Samples, Source
-from closedform.networks.smoothing import smooth_samples
+from closedform.networks.samples import (
+    VARIES,
+    Comparable,
+    Samples,
+    Source,
+    comparable_latents,
+    smooth_samples,
+)
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
+from closedform.networks.whole_network import LoadedModel
 from closedform.networks.wrt import chosen_columns, tried
 
 

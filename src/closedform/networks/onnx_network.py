@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from closedform.errors import ExtractionError, ModelFileError, first_line
-from closedform.networks.model_files import LoadedModel
 from closedform.networks.onnx_file import MAX_ARGUMENTS, MAX_AXES, Graph, Operation, read_graph
 from closedform.networks.onnx_operators import READ_AS_NUMBERS, TABLE
 from closedform.networks.options import Options
-from closedform.networks.torch_library import torch
+from closedform.networks.torch_state import torch
+from closedform.networks.whole_network import LoadedModel
 
 MOST = {"rows": (10**8, 10**11), "constants": (10**7, 10**9)}
 """Numbers, and products and sums: of one pass over a full batch (800 MB, ten seconds), and of what

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from closedform.networks.torch_library import nn, torch
+from closedform.networks.torch_state import nn, torch
 
 F = nn.functional
 Inputs = Sequence[Any]

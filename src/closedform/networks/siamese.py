@@ -16,14 +16,18 @@ from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Silent
 from closedform.basics.randomness import as_generator
 from closedform.errors import ModelFileError, ShapeError
-from closedform.networks.siamese_network import (
+from closedform.networks.siamese_training import (
+    Epoch,
     SiameseOptions,
+    Status,
+    TrainingRun,
     build_siamese,
     checked_triplets,
     mean_triplet_loss,
+    small_layers,
+    train,
 )
-from closedform.networks.siamese_run import Epoch, Status, TrainingRun, small_layers, train
-from closedform.networks.torch_library import torch
+from closedform.networks.torch_state import torch
 
 __all__ = [
     "Epoch",

@@ -12,14 +12,12 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.errors import ExtractionError, NeuronError
-from closedform.networks.model_files import LoadedModel
 from closedform.networks.neuron import Neuron
 from closedform.networks.options import Options
 from closedform.networks.rows import Rows
 from closedform.networks.samples import PROBED, VARIES, Source, T
 from closedform.networks.torch_layers import find_layer, plain
-from closedform.networks.torch_library import torch
-from closedform.networks.torch_state import COPIED_NUMBERS, drawn_so_far, untouched
+from closedform.networks.torch_state import COPIED_NUMBERS, drawn_so_far, torch, untouched
 from closedform.networks.torch_values import (
     RunnableNetwork,
     as_tensor,
@@ -27,6 +25,7 @@ from closedform.networks.torch_values import (
     transform_for,
     values_of,
 )
+from closedform.networks.whole_network import LoadedModel
 from closedform.networks.wrt import fill
 
 DRAWS = (

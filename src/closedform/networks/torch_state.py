@@ -1,15 +1,26 @@
-"""The network is left exactly as it was: what is recorded before a pass, and put back after it."""
+"""torch itself, or an error that says how to install it; and the network left exactly as it was:
+what is recorded before a pass, and put back after it.
+"""
 
 import random
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform.basics.optional import require
 from closedform.errors import ExtractionError
-from closedform.networks.torch_library import torch
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+    from torch.overrides import TorchFunctionMode
+else:
+    torch = require("torch", extra="torch")
+    nn, TorchFunctionMode = torch.nn, torch.overrides.TorchFunctionMode
+
 
 COPIED_NUMBERS = 30_000_000
 """Up to this many weights are copied, so that even a forward pass that writes to them is undone."""

@@ -12,9 +12,8 @@ from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
 from closedform.networks.picking import call_of, check_values, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, own_copy
-from closedform.networks.torch_activation import SquashingWatch
-from closedform.networks.torch_layers import captured
-from closedform.networks.torch_library import torch
+from closedform.networks.torch_layers import SquashingWatch, captured
+from closedform.networks.torch_state import torch
 from closedform.networks.wrt import arguments, as_inputs, transformed
 
 

@@ -4,7 +4,7 @@ import pytest
 import closedform as cf
 from closedform.errors import ShapeError
 from closedform.judge.systematic import ChangeParts, split_change
-from closedform.networks.motion_source import as_row_function
+from closedform.networks.whole_network import as_row_function
 from closedform.reading.laws.changes import KeptAlongOrbits, fit_on_orbits
 from closedform.reading.laws.changes import change_along_orbits as law_test
 from closedform.reading.laws.counting import Count, find_degeneracy, orbit_dimension

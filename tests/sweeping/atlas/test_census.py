@@ -8,7 +8,7 @@ import torch
 
 import closedform as cf
 from closedform.errors import StorageError
-from closedform.networks.untrained import untrained_twin
+from closedform.networks.whole_network import untrained_twin
 from closedform.sweeping.atlas.census import Identity, add_network, flat_layers
 from closedform.sweeping.atlas.records import FOLDER, Atlas, read_cards
 from closedform.sweeping.execution.store import ResultStore

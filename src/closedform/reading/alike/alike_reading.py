@@ -10,9 +10,8 @@ import numpy as np
 
 from closedform.expressions.expression import Expression
 from closedform.expressions.sites import FormulaOfSums, Group, GroupsLike, as_groups, parse_sums
-from closedform.field.findings import Finding
+from closedform.field.findings import Finding, Quality
 from closedform.field.gradient_field import GradientField
-from closedform.field.quality import Quality
 from closedform.interpretation.abilities import ability
 from closedform.interpretation.answer import Interpretation, Provenance
 from closedform.interpretation.verdict import CheckResult, Verdict

@@ -16,7 +16,7 @@ from closedform.field.arguments import checked_names
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import robust_spread
-from closedform.networks.motion_source import RowFunction, as_row_function
+from closedform.networks.whole_network import RowFunction, as_row_function
 from closedform.reading.laws.counting import N_SAMPLES
 from closedform.reading.laws.ending import Ending
 from closedform.reading.laws.motions import Flow, Motion, Orbits

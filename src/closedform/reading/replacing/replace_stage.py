@@ -201,5 +201,5 @@ def _framework(model: Any) -> Any:
     if torch is not None and isinstance(model, torch.nn.Module):
         from closedform.networks import torch_replacement as frame
     else:
-        from closedform.networks import jax_replacement as frame
+        from closedform.networks import jax_layers as frame
     return frame

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from closedform.field.alignment.tolerances import ROUNDING
-from closedform.field.quality import Quality
+from closedform.field.findings import Quality
 from closedform.searching.structure_search.finder import Finder
 from closedform.searching.structure_search.merges import Merge
 from closedform.searching.structure_search.power_laws import find_conditional

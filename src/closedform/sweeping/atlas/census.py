@@ -10,9 +10,7 @@ import numpy as np
 from closedform.basics.optional import versions
 from closedform.basics.randomness import Randomness, as_seed
 from closedform.errors import NeuronError
-from closedform.networks.fingerprint import fingerprint
-from closedform.networks.model_files import torch_network
-from closedform.networks.untrained import untrained_twin
+from closedform.networks.whole_network import fingerprint, torch_network, untrained_twin
 from closedform.sweeping.atlas.probe_points import MOST_INPUTS
 from closedform.sweeping.atlas.records import NetworkCard
 from closedform.sweeping.execution.coordinator import Watcher

@@ -1,0 +1,276 @@
+"""A network as a whole: out of a file, told by its weights, with a unit replaced, untrained, or as
+a plain function of rows.
+"""
+
+import copy
+import inspect
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.basics.optional import require
+from closedform.errors import ShapeError
+from closedform.networks.neuron import Neuron, parse_neuron
+from closedform.networks.rows import as_parts
+from closedform.networks.wrt import tried
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModel:
+    """A network out of a file."""
+
+    model: Any  # a torch.nn.Module
+    fixed_batch: int | None = None
+    """The one number of points that an exported network takes at once, if it was exported so."""
+    make_double: Callable[[], Any] | None = None
+    """Makes a copy in float64, where copying the module itself does not work."""
+    notes: tuple[str, ...] = ()  # what was decided while loading
+
+
+def torch_network(model: Any) -> Any | None:
+    """The torch module of a network, which may come out of a file; None for any other."""
+    network = model.model if isinstance(model, LoadedModel) else model
+    is_module = hasattr(network, "state_dict") and hasattr(network, "named_modules")
+    return network if is_module else None
+
+
+def fingerprint(model: Any) -> str | None:
+    """A checksum of a torch module's layers and weights, or None where a network cannot be told by
+    its parts.
+
+    model: as in `closedform.extract_field`.
+    """
+    network = torch_network(model)
+    if network is None:
+        return None
+    digest = blake2b(digest_size=16)
+    digest.update(repr(network).encode())
+    for name, tensor in sorted(network.state_dict().items()):
+        digest.update(name.encode())
+        if hasattr(tensor, "detach"):
+            array = tensor.detach().cpu()
+            # NumPy has no bfloat16; doubles hold every number of it.
+            values = (array.double() if array.is_floating_point() else array).numpy()
+            digest.update(f"{array.dtype}{values.shape}".encode())
+            digest.update(np.ascontiguousarray(values).tobytes())
+        else:
+            digest.update(repr(tensor).encode())
+    return digest.hexdigest()
+
+
+def behaviour(model: Any, points: Any) -> str:
+    """A checksum of what any other network is seen to be: the arrays that it holds, or its outputs
+    at a few points; empty where neither can be had.
+
+    points: the network's inputs at a few points.
+
+    Examples
+    --------
+    >>> points = np.ones((2, 3))
+    >>> behaviour(lambda x: 2 * x, points) == behaviour(lambda x: 3 * x, points)
+    False
+    """
+    jax = sys.modules.get("jax")
+    held = [] if jax is None else jax.tree_util.tree_leaves(model)
+    arrays = [leaf for leaf in held if hasattr(leaf, "shape")]
+    if not arrays:
+        result = tried(getattr(model, "predict", model), as_parts(points))
+        # What it returns may be no array.
+        with suppress(Exception):
+            several = result if isinstance(result, tuple) else (result,)
+            arrays = [] if result is None else [np.asarray(each) for each in several]
+    if not arrays:
+        return ""
+    digest = blake2b(digest_size=16)
+    for each in arrays:
+        values = np.asarray(each)
+        digest.update(f"{values.dtype.str}{values.shape}".encode() + values.tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One run of a network."""
+
+    outputs: FloatArray  # (n_points, n_outputs)
+    values: FloatArray  # (n_points,): the neuron's own values, before anything took their place
+
+
+def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | None) -> Pass | None:
+    """Run a network with a neuron's values replaced.
+
+    points (n_points, n_inputs): the network's only argument.
+    neuron: one unit of a flat layer, such as ``"encoder.2:0"``.
+    values (n_points,): what takes its place; None leaves the network alone.
+
+    None where this cannot be done: another kind of neuron, an output neuron,
+    outputs that are not one tensor, or a network that does not take points as they are.
+
+    Examples
+    --------
+    >>> import torch
+    >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
+    >>> changed = run_with(net, np.zeros((4, 2)), "0:1", np.arange(4.0))
+    >>> bool(np.ptp(changed.outputs) > 0), bool(np.ptp(changed.values) > 0)
+    (True, False)
+    """
+    place = parse_neuron(neuron) if not isinstance(neuron, list) else None
+    if place is None or not _is_unit(place):
+        return None
+    if not isinstance(model, require("torch", extra="torch").nn.Module):
+        return None
+    from closedform.networks.torch_replacement import own_values, run_replaced
+
+    try:
+        own, outputs, _ = own_values(model, [place], points, None)
+        if values is not None:
+            outputs = run_replaced(model, [place], points, values[:, None])
+    except (RuntimeError, TypeError, ValueError):
+        # Points are flat; a network of images or of several inputs takes something else.
+        return None
+    if not isinstance(outputs, np.ndarray) or len(outputs) != len(points):
+        return None
+    return Pass(outputs.reshape(len(points), -1), own[:, 0])
+
+
+def _is_unit(neuron: Neuron) -> bool:
+    """Whether it is one unit of a named flat layer, before the output."""
+    plain_index = len(neuron.index) == 1 and isinstance(neuron.index[0], int)
+    special = (
+        neuron.direction is not None
+        or neuron.function is not None
+        or bool(neuron.part)
+        or neuron.call is not None
+    )
+    return bool(neuron.layer) and neuron.layer != "output" and plain_index and not special
+
+
+def untrained_twin(model: Any, seed: int) -> Any | None:
+    """A copy of a torch network with fresh weights, or None for any other.
+
+    Layers that know how to start do so. Weights of others, such as those of an ONNX file, are
+    shuffled: their sizes stay, and what they say is lost.
+
+    model: as in `closedform.extract_field`.
+    seed: of the fresh weights.
+    """
+    network = torch_network(model)
+    if network is None:
+        return None
+    torch = require("torch", extra="torch")
+    try:
+        twin = copy.deepcopy(network)
+    except Exception:  # modules of others may refuse to be copied with any error
+        return None
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        for module in twin.modules():
+            _restart(module)
+    return replace(model, model=twin, make_double=None) if isinstance(model, LoadedModel) else twin
+
+
+def _restart(module: "torch.nn.Module") -> None:
+    restart = getattr(module, "reset_parameters", None)
+    if callable(restart):
+        restart()
+        return
+    import torch
+
+    for weights in module.parameters(recurse=False):
+        if weights.is_floating_point() and weights.numel() > 1:
+            flat = weights.flatten()
+            weights.copy_(flat[torch.randperm(len(flat))].reshape(weights.shape))
+
+
+@dataclass(slots=True)
+class RowFunction:
+    """A NumPy function from rows (n, d) to rows (n, d)."""
+
+    call: Callable[..., Any]  # of points, or of time and points
+    takes_time: bool  # as solvers of neural ODEs call it; it gets the time 0
+    what: str  # for error messages
+    precision: float = float(np.finfo(np.float64).eps)  # of the numbers that it last returned
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """The rows."""
+        found = np.asarray(self.call(0.0, points) if self.takes_time else self.call(points))
+        if found.dtype.kind == "f":
+            self.precision = float(np.finfo(found.dtype).eps)
+        if found.shape != points.shape:
+            raise ShapeError(
+                f"The {self.what} returned the shape {found.shape} for points of the shape "
+                f"{points.shape}; return one row for each (in JAX, use jax.vmap)."
+            )
+        return found.astype(np.float64, copy=False)
+
+
+def as_row_function(module: Any, what: str = "flow") -> RowFunction:
+    """A NumPy function from rows (n, d) to rows (n, d).
+
+    module: a function of points, a `torch.nn.Module`, or what JAX has compiled.
+    what: for error messages.
+    """
+    if not callable(module):
+        raise TypeError(
+            f"The {what} is {module!r:.60}; pass a function of points, a torch.nn.Module or a JAX "
+            f"function."
+        )
+    call = _torch_call(module) if _is_torch(module) else module
+    return RowFunction(call, _takes_time(getattr(module, "forward", module)), what)
+
+
+def _is_torch(module: Any) -> bool:
+    return any(kind.__module__.startswith("torch.nn") for kind in type(module).__mro__)
+
+
+def _torch_call(module: Any) -> Callable[..., Any]:
+    """Calls a module on its own device, without gradients: a copy in double precision where it runs
+    in that. Rounding in single precision would force an integrator to tiny steps.
+    """
+    import torch
+
+    weight = next(iter(module.parameters()), torch.zeros(0, dtype=torch.float64))
+
+    def run(own: Any, dtype: Any, arguments: tuple[Any, ...]) -> Any:
+        tensors = [torch.as_tensor(one, dtype=dtype, device=weight.device) for one in arguments]
+        with torch.no_grad():
+            return own(*tensors).cpu().numpy()
+
+    ready: list[tuple[Any, Any]] = []
+
+    def call(*arguments: Any) -> Any:
+        if not ready and weight.is_floating_point() and weight.dtype != torch.float64:
+            try:
+                double = copy.deepcopy(module).double()
+                found = run(double, torch.float64, arguments)
+            except Exception:  # a network of the user's may not be copied, or not run in float64
+                ready.append((module, weight.dtype))
+            else:
+                ready.append((double, torch.float64))
+                return found
+        return run(*(ready[0] if ready else (module, weight.dtype)), arguments)
+
+    return call
+
+
+def _takes_time(function: Any) -> bool:
+    """Whether a function asks for two arguments, time and state."""
+    try:
+        asked = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    needed = [
+        one
+        for one in asked
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    return len(needed) == 2

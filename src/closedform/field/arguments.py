@@ -16,18 +16,8 @@ if TYPE_CHECKING:
 
 
 def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> FloatArray:
-    """An array of real numbers as float64, without guessing what anything else may mean.
-
-    what: for messages, in the plural.
-    masked: what stands for masked entries; they are refused by default.
-
-    Examples
-    --------
-    >>> real_array([[1, 2]], "points")
-    array([[1., 2.]])
-    >>> real_array([1j], "points")
-    Traceback (most recent call last):
-    closedform.errors.FieldError: The points are of type complex128; pass real numbers.
+    """An array of real numbers as float64, without guessing what anything else may mean; `masked`
+    stands for masked entries, which are otherwise refused.
     """
     if np.ma.isMaskedArray(values):
         hidden = int(np.ma.count_masked(values))
@@ -47,15 +37,7 @@ def real_array(values: ArrayLike, what: str, *, masked: float | None = None) -> 
 
 
 def check_range(values: FloatArray, what: str) -> None:
-    """See whether numbers are finite and not too large.
-
-    Examples
-    --------
-    >>> check_range(np.array([1e155]), "points")
-    Traceback (most recent call last):
-    closedform.errors.FieldError: The points reach 1e+155; at most 1e+50 is allowed. Use other
-    units.
-    """
+    """Refuse numbers that are not finite or too large."""
     largest = np.abs(values).max(initial=0.0)
     if not np.isfinite(largest):
         bad = int((~np.isfinite(values)).sum())
@@ -67,15 +49,7 @@ def check_range(values: FloatArray, what: str) -> None:
 
 
 def check_orthonormal(bases: FloatArray, what: str) -> None:
-    """See whether the columns of matrices, shape (..., n, m), are orthonormal.
-
-    Examples
-    --------
-    >>> check_orthonormal(np.array([[1.0], [1.0]]), "frames")
-    Traceback (most recent call last):
-    closedform.errors.FieldError: The frames are not orthonormal: products of their columns
-    are off by 1.
-    """
+    """Refuse matrices, shape (..., n, m), whose columns are not orthonormal."""
     if not bases.size:
         return
     # Entries of orthonormal columns are at most 1; larger ones would overflow in the products.

@@ -113,8 +113,8 @@ def field_of_pairs(
 
 
 def _complements(unit: FloatArray) -> FloatArray:
-    """Orthonormal bases, shape (n, d, d - 1), of what is perpendicular to each of some unit
-    vectors, by Householder reflections; not finite where a vector is not.
+    """Orthonormal bases, (n, d, d - 1), of what is perpendicular to unit vectors, by Householder
+    reflections.
     """
     mirror = unit.copy()
     mirror[:, 0] += np.where(unit[:, 0] < 0, -1.0, 1.0)
@@ -152,19 +152,8 @@ def _reliability(
 
 def field_modulo(field: GradientField, concepts: Sequence[Expression]) -> GradientField:
     """What a field of a higher rank holds apart from known independent concepts: the residual of
-    each after the other, with its own noise.
-
-    Every function of the latents still fits it, but for those of the concepts alone, which have no
-    gradient left.
-
-    Examples
-    --------
-    >>> from closedform.expressions.parse import parse
-    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 3))
-    >>> jacobians = np.stack([points * [1, 1, 0], points * [0, 2, 1]], axis=1)
-    >>> field = GradientField.from_arrays(points, jacobians, names=["x", "y", "z"], tangent="none")
-    >>> field_modulo(field, [parse("x**2 + y**2")])
-    GradientField(50 points, 3 inputs, rank 1, tangent constraints)
+    each after the other, with its own noise. Every function of the latents still fits it, except
+    functions of the concepts alone.
     """
     if not concepts:
         return field

@@ -25,24 +25,13 @@ _MOST_IN_TREE = 10  # inputs; with more a tree of points visits most of them, on
 
 
 def affordable(most: int, n_inputs: int) -> int:
-    """So many points, or fewer of many inputs: what is computed at a point grows with their number.
-
-    Examples
-    --------
-    >>> affordable(700, 3), affordable(700, 500)
-    (700, 100)
-    """
+    """So many points, or fewer if there are many inputs: the cost of each point grows with them."""
     return min(most, max(FEWEST_POINTS, most * TOO_MANY_INPUTS // n_inputs))
 
 
 def looked_at(n_points: int) -> NDArray[np.intp]:
-    """Indices of all points, or of `MOST_LOOKED_AT` of them in their order: drawn at random, since
-    every hundredth point of a grid would be a few of its lines, and the same ones every time.
-
-    Examples
-    --------
-    >>> looked_at(3), len(looked_at(10**6))
-    (array([0, 1, 2]), 10000)
+    """Indices of all points, or of `MOST_LOOKED_AT` of them, always the same. Drawn at random,
+    since every hundredth point of a grid would be a few of its lines.
     """
     if n_points <= MOST_LOOKED_AT:
         return np.arange(n_points)
@@ -75,13 +64,7 @@ def _fingerprints(points: FloatArray) -> NDArray[np.uint64]:
 
 
 def nearest_others(scaled: FloatArray, count: int = 1) -> NDArray[np.intp]:
-    """For each of more than `count` points, so many of the others, nearest first.
-
-    Examples
-    --------
-    >>> nearest_others(np.array([[0.0], [1.0], [1.1]])).tolist()
-    [[1], [2], [1]]
-    """
+    """For each of more than `count` points, so many of the others, nearest first."""
     n_points, n_inputs = scaled.shape
     if n_inputs <= _MOST_IN_TREE:
         return np.asarray(KDTree(scaled).query(scaled, count + 1)[1])[:, 1:]
@@ -99,13 +82,7 @@ def nearest_others(scaled: FloatArray, count: int = 1) -> NDArray[np.intp]:
 
 
 def evenly_spaced(n_points: int, most: int) -> NDArray[np.intp]:
-    """Indices of at most so many points, spread over all of them.
-
-    Examples
-    --------
-    >>> evenly_spaced(9, 3)
-    array([0, 4, 8])
-    """
+    """Indices of at most so many points, spread over all of them."""
     return np.linspace(0, n_points - 1, min(n_points, most)).astype(int)
 
 
@@ -149,24 +126,16 @@ class DirectionalNoise:
 def directional_noise(
     scaled: FloatArray, frames: FloatArray, tangent: TangentSpace
 ) -> DirectionalNoise | None:
-    """Estimate the noise of directions from their nearest neighbours.
+    """Estimate the noise of directions at usable points, divided by the inputs' spread; None if
+    there are too few points, more than 64 tangent directions, or if the field fills the tangent
+    space.
 
     In each neighbourhood a polynomial trend (quadratic where points suffice, else linear) is fitted
-    to the directions, turned to agree with those of the central point. What is left is noise and
-    higher derivatives; comparing two sizes of neighbourhoods extrapolates the latter away. A smooth
-    error of a network (its bias) cannot be seen this way.
+    to the directions. What is left is noise and higher derivatives; comparing neighbourhoods of two
+    sizes extrapolates the latter away. A network's smooth error (its bias) cannot be seen this way.
 
-    Measured on ten fields with 500 to 5,000 points (``python bench/scripts/directional_noise.py``).
-    Up to 6 inputs, noise of 1 to 10 degrees is read within 13% where it exceeds the resolution, 30
-    degrees as 25 to 29, and none as less than 0.5. With 9 inputs 10 degrees are read as 11 to 13;
-    with 16 inputs as 12, or as 0 with only 500 points. There the resolution (6 to 10 degrees) says
-    how little can be told.
-
-    scaled (n_points, n_inputs): different usable points, divided by the inputs' spread; frames are
-        the directions in the tangent coordinates of these points.
-
-    None if there are too few points, more than 64 tangent directions, or if the field fills the
-    tangent space.
+    Measured on ten fields with 500 to 5,000 points (``python bench/scripts/directional_noise.py``):
+    up to 6 inputs, noise of 1 to 10 degrees is read within 13% where it exceeds the resolution.
     """
     rank = frames.shape[2]
     degree = _degree(len(scaled), tangent.rank)
@@ -262,16 +231,7 @@ are far apart, few are."""
 
 
 def look_at_signs(scaled: FloatArray, directions: FloatArray) -> tuple[bool, tuple[Finding, ...]]:
-    """Whether signs of directions (n_points, n_inputs) hold, and what to say if they are arbitrary.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(1, 2, (500, 2))
-    >>> signs = rng.choice([-1.0, 1.0], (500, 1))
-    >>> look_at_signs(points, points)[0], look_at_signs(points, points * signs)[0]
-    (True, False)
-    """
+    """Whether signs of directions (n_points, n_inputs) hold, and what to say if not."""
     if len(scaled) < 2:
         return True, ()
     places = evenly_spaced(len(scaled), MOST_COMPARED)

@@ -29,10 +29,8 @@ def assess(
     rows: RowSpaces,
     weights: FloatArray,
 ) -> Quality:
-    """Measure a field and say what it means.
-
-    Noise, redundant inputs and the spans of norms are estimated on at most `MOST_LOOKED_AT` points;
-    shares, ranks, energies and repeated points are those of all.
+    """Measure a field and say what it means. Noise, redundant inputs and the spans of norms are
+    estimated on at most `MOST_LOOKED_AT` points; everything else comes from all.
     """
     usable, sample = weights > 0, looked_at(len(points))
     some = points[sample]
@@ -114,12 +112,8 @@ def constant_inputs(points: FloatArray) -> list[int]:
 def redundant_inputs(
     points: FloatArray, scale: FloatArray, names: Sequence[str]
 ) -> tuple[Redundancy, ...]:
-    """Find inputs that are affine combinations, or other functions, of the other inputs on the
-    data.
-
-    Affine relations are exact (1e-5 of the data's variation). Functions are looked for with up to
-    16 inputs: an input counts if a local linear prediction from the others leaves less than 1e-3 of
-    its variance, at points left out of it.
+    """Find inputs that are affine combinations, or (of up to 16 inputs) other functions, of the
+    others.
     """
     constant = set(constant_inputs(points))
     varying = [column for column in range(points.shape[1]) if column not in constant]

@@ -31,19 +31,8 @@ it."""
 
 
 def robust_spread(points: ArrayLike) -> FloatArray:
-    """Spread of each input, from its interquartile range; a few outliers do not move it.
-
-    Where the interquartile range vanishes (an input that is mostly 0) it is the standard deviation,
-    and 1 for an input that does not vary at all.
-
-    points (n_points, n_inputs): finite numbers.
-
-    Returns an array (n_inputs,): finite and positive.
-
-    Examples
-    --------
-    >>> robust_spread([[0.0, 5.0], [1.3489795, 5.0], [2.697959, 5.0]]).round(6)
-    array([1., 1.])
+    """Spread of each input, finite and positive, from its interquartile range, which a few outliers
+    do not move; where that vanishes the standard deviation, and 1 for an input that does not vary.
     """
     array = np.asarray(points, dtype=np.float64)
     if array.ndim != 2 or array.size == 0:
@@ -68,9 +57,7 @@ Kind = Literal["none", "linear", "local", "constraints"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TangentSpace:
-    """Where the data varies: an orthonormal basis in scaled coordinates (inputs divided by their
-    spread).
-    """
+    """Where the data varies: an orthonormal basis in inputs divided by their spread."""
 
     kind: Kind
     rank: int  # dimension of the space
@@ -130,14 +117,8 @@ class TangentSpace:
         return self.basis is None or self.basis.ndim == 2
 
     def coordinates(self, covectors: ArrayLike, scale: FloatArray) -> FloatArray:
-        """Restrict covectors (gradients), (n_points, n_inputs) or (n_points, n_inputs, m) in the
-        user's coordinates, to the tangent space: T^T (scale * covector).
-
-        Examples
-        --------
-        >>> space = TangentSpace("linear", 1, np.array([[0.6], [0.8]]))
-        >>> space.coordinates([[1.0, 0.0]], np.array([10.0, 1.0]))
-        array([[6.]])
+        """Restrict gradients, (n_points, n_inputs) or (n_points, n_inputs, m) in the user's
+        coordinates, to the tangent space: T^T (scale * gradient).
         """
         array = np.asarray(covectors, dtype=np.float64)
         n_inputs = self.n_inputs
@@ -170,12 +151,9 @@ class TangentSpace:
         return frames if self.basis is None else self.basis @ frames
 
     def directions(self, frames: FloatArray, scale: FloatArray) -> FloatArray:
-        """Directions in the user's coordinates that agree with frames on every tangent vector.
-
-        Tangent vectors scale as the inputs and gradients as their inverse. So T F / scale is a
-        covector with the coordinates F, and what is left of it on the orthonormalised tangent
-        vectors scale * T is the same covector on the data.
-        """
+        """Directions in the user's coordinates that agree with frames on every tangent vector."""
+        # Tangent vectors scale as the inputs and gradients as their inverse. So T F / scale is a
+        # gradient with the coordinates F, and its part along scale * T is the same on the data.
         covectors = self.ambient(frames) / scale[:, None]
         if self.basis is not None:
             vectors = np.linalg.qr(self.basis * scale[:, None])[0]
@@ -212,9 +190,7 @@ class GapRank:
 
 
 def gap_rank(spectrum: ArrayLike) -> GapRank:
-    """Cut a descending spectrum at its largest gap; without a gap of the least size every value
-    counts.
-    """
+    """Cut a descending spectrum at its largest gap; without a large gap every value counts."""
     values = np.asarray(spectrum, dtype=np.float64)
     if len(values) < 2 or values[0] <= 0:
         return GapRank(len(values), 1.0, is_ambiguous=False)
@@ -254,17 +230,9 @@ class RowSpaces:
 def row_spaces(
     coordinates: FloatArray, ambient_norms: FloatArray, usable: NDArray[np.bool_]
 ) -> RowSpaces:
-    """Bases of the row spaces of Jacobians at one common rank.
-
-    The pooled spectrum is the upper decile over points of the singular values, each point's divided
-    by its largest: a rank that only a part of the points shows (rectified latents are flat
-    elsewhere) is seen, and up to a tenth of bad points is not.
-
-    coordinates (n_points, n_coordinates, n_latents): gradients of the latents in scaled tangent
-        coordinates.
-    ambient_norms (n_points,): norms of the Jacobians before they were restricted to the tangent
-        space; what is left of rounding only counts as 0.
-    usable (n_points,): points that may count; the others only get a basis.
+    """Bases of the row spaces of Jacobians, (n_points, n_coordinates, n_latents) in scaled tangent
+    coordinates, at one common rank. `ambient_norms` are those before the restriction to the tangent
+    space: what is left of rounding only counts as 0.
     """
     n_points, n_coordinates, n_latents = coordinates.shape
     is_finite = np.isfinite(ambient_norms)

@@ -168,9 +168,7 @@ def extract_field(
 def _use_names(
     names: Sequence[str] | None, inputs: Any, options: OptionKeywords
 ) -> Sequence[str] | None:
-    """The names of the coordinates: names of all columns are cut to those that ``wrt`` chooses,
-    and ``wrt`` may use them.
-    """
+    """The names of the coordinates: names of all columns are cut to those that ``wrt`` chooses."""
     wrt = options.get("wrt")
     if names is None or isinstance(names, str) or wrt is None:
         return names
@@ -261,9 +259,7 @@ def _field(
 
 
 def extract_samples(*given: Any, **options: Any) -> Samples:
-    """Values and gradients of a neuron, or of several, at points of the data; takes what
-    `open_source` takes.
-    """
+    """Values and gradients of neurons at points of the data; takes what `open_source` takes."""
     source = open_source(*given, **options)
     return source.evaluate(source.points)
 
@@ -278,9 +274,7 @@ def open_source(
     **options: Unpack[OptionKeywords],
 ) -> Source:
     """A network with its neuron and points chosen, which can be evaluated at its points and near
-    them.
-
-    Takes what `closedform.extract_field` takes, but for the tangent space.
+    them. Takes what `extract_field` takes, except the tangent space.
     """
     generator = as_generator(rng)
     chosen = Options(**options)

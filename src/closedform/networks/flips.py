@@ -44,13 +44,7 @@ FLIPPED = (
 
 
 def two_values(values: FloatArray) -> tuple[float, float] | None:
-    """The two values that all entries have; None if there are more, or one.
-
-    Examples
-    --------
-    >>> two_values(np.array([[1.0, -1.0], [1.0, 1.0]]))
-    (-1.0, 1.0)
-    """
+    """The two values that all entries have; None if there are more, or one."""
     low, high = float(values.min()), float(values.max())
     is_so = low < high and bool(((values == low) | (values == high)).all())
     return (low, high) if is_so else None
@@ -131,9 +125,8 @@ def _rearranged_columns(
 
 
 def rearranged(group: Group, rng: np.random.Generator) -> NDArray[np.int64]:
-    """An order of the sites that leaves neighbours neighbours: a shift and reflections of a
-    periodic lattice, reflections of another, any order without neighbours, and none where
-    neighbours are listed.
+    """An order of the sites that leaves neighbours neighbours: shifts and reflections of a periodic
+    lattice, reflections of another, any order without neighbours, none where they are listed.
     """
     count = len(group.sites)
     if group.neighbours is not None:
@@ -167,9 +160,7 @@ def _parity(
     source: Source, values: FloatArray, change: float, flipped: Mapping[str, list[int]]
 ) -> int:
     """1 if the network is even under an exchange of the two values at all sites, -1 if it is odd, 0
-    if neither: up to a part of the size of the one that tells alike sites apart.
-
-    change: variance of what a rearrangement of the sites changes.
+    if neither: up to a part of the size of `change`, the variance that a rearrangement leaves.
     """
     if not flipped:
         return 0

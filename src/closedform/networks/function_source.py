@@ -18,16 +18,7 @@ from closedform.networks.wrt import arguments, as_inputs, fill, transformed
 
 
 class FunctionSource(Source):
-    """A function or an estimator, of an array of points or of one point.
-
-    Examples
-    --------
-    >>> source = FunctionSource(
-    ...     np.sum, Rows({0: np.ones((4, 2))}), (Neuron(),), Options(batched=False)
-    ... )
-    >>> source.evaluate(source.points).jacobians[0].round(9)
-    array([[1., 1.]])
-    """
+    """A function or an estimator, of an array of points or of one point."""
 
     def __init__(
         self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options
@@ -124,11 +115,9 @@ class FunctionSource(Source):
         )
 
     def _call(self, parts: dict[Key, Any], count: int | None) -> np.ndarray:
-        """Values for a batch, or for one point if there is no count.
-
-        Every function gets copies: one that works in place would else move the points between two
-        evaluations.
-        """
+        """Values for a batch, or for one point if there is no count."""
+        # Every function gets copies: one that works in place would otherwise move the points between
+        # two evaluations.
         transform = self._options.transform
         if transform is not None and not callable(transform):  # a scaler of scikit-learn
             scale = transform.transform

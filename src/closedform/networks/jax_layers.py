@@ -31,12 +31,8 @@ Listening = Callable[..., tuple[Any, Outputs]]
 
 
 def listen(model: Any, neurons: tuple[Neuron, ...]) -> tuple[Listening, bool | None]:
-    """A pure function of the network's arguments that also returns the outputs of the layers that
-    neurons live in.
-
-    Returns function: ``function(*args, **kwargs) -> (output, {layer: outputs})``; dropout and batch
-    normalisation as in evaluation; batched: whether networks of this kind take many points; None if
-    it must be found out.
+    """A pure function ``(*args, **kwargs) -> (output, {layer: outputs})`` in evaluation mode, and
+    whether networks of this kind take many points; None if that must be found out.
     """
     if not isinstance(model, tuple) and not callable(model):
         raise ExtractionError(

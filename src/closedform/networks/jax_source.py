@@ -22,14 +22,7 @@ from closedform.networks.wrt import arguments, as_inputs, fill, transformed
 
 
 class JaxSource(Source):
-    """A JAX function or module, or a tuple of a Flax module and its variables.
-
-    Examples
-    --------
-    >>> source = JaxSource(lambda x: x[0] ** 2, Rows({0: np.ones((4, 2))}), (Neuron(),), Options())
-    >>> source.evaluate(source.points).jacobians[0].tolist()
-    [[2.0, 0.0]]
-    """
+    """A JAX function or module, or a tuple of a Flax module and its variables."""
 
     def __init__(
         self, model: Any, rows: Rows, neurons: tuple[Neuron, ...], options: Options
@@ -194,10 +187,8 @@ class JaxPreactivation:
 def unsquashed(
     function: Callable[..., list[Any]], *inputs: Any
 ) -> tuple[list[Any], list[str | None]]:
-    """Evaluate a function that returns a list of arrays; where a squashing function is the last
-    step, take the value before it.
-
-    Returns the values, and the squashing function that was undone for each of them.
+    """Evaluate a function that returns a list of arrays, and take the value before a squashing
+    function that is the last step; with the name of what was undone for each.
     """
     closed = jax.make_jaxpr(function)(*inputs)
     flat = jax.tree_util.tree_leaves(inputs)

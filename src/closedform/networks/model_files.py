@@ -149,9 +149,7 @@ def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
 
 
 def build(builder: str, file: Path) -> Any:
-    """Import and call ``"package.module:function"``, looking in the current directory too; the
-    path of the file is passed if it takes an argument.
-    """
+    """Import and call ``"package.module:function"``, looking in the current directory too."""
     module_name, _, function_name = builder.partition(":")
     if not module_name or not function_name:
         raise ModelFileError(
@@ -303,10 +301,8 @@ def _unflattened(program: Any) -> Any:
 
 
 def training_operations(program: Any) -> list[str]:
-    """Operations of an exported program that behave as in training.
-
-    Dropout counts if it drops anything, and batch normalisation if it has running statistics and
-    does not use them.
+    """Operations of an exported program that behave as in training: dropout that drops, and batch
+    normalisation that does not use the running statistics it has.
     """
     found: dict[str, None] = {}
     for module in program.graph_module.modules():

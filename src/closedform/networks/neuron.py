@@ -120,13 +120,7 @@ def parse_neuron(selector: Any) -> Neuron:
 
 
 def parse_neurons(selector: Any) -> tuple[Neuron, ...]:
-    """Read one selector or a list of them, one latent each.
-
-    Examples
-    --------
-    >>> [str(neuron) for neuron in parse_neurons(["encoder:0", "encoder:1"])]
-    ['encoder:0', 'encoder:1']
-    """
+    """Read one selector or a list of them, one latent each."""
     if not isinstance(selector, list):
         return (parse_neuron(selector),)
     if not selector:

@@ -22,8 +22,8 @@ _NOT_IN_A_SELECTOR = re.compile(r"[.\[\]@:]")
 
 
 class OnnxLayer(torch.nn.Module):
-    """A node; weights that it uses are its parameters. `units` is the shape of its output for one
-    row; None where it has no rows of real numbers.
+    """A node; weights that it uses are its parameters. `units` is the shape of its output for a
+    row.
     """
 
     def __init__(self, operation: Operation, constants: dict[str, Any], units: str | None) -> None:

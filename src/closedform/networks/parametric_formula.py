@@ -24,16 +24,7 @@ Numbers = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ParametricFormula:
-    """An expression some of whose numbers are arguments.
-
-    Examples
-    --------
-    >>> from closedform.expressions.evaluate import NUMPY
-    >>> from closedform.expressions.parse import parse
-    >>> formula = ParametricFormula(parse("x + 0.37*v", names=["x", "v"]), (1,))
-    >>> float(formula.value([1.0, 10.0], [2.0], NUMPY))
-    21.0
-    """
+    """An expression some of whose numbers are arguments."""
 
     expression: Expression  # with the numbers as they were read
     positions: tuple[int, ...]  # tokens that are arguments

@@ -41,11 +41,8 @@ def entry_of(neuron: Neuron, output: Any) -> tuple[Any, str | None]:
 
 
 def pick(neuron: Neuron, activation: Any, convert: Callable[[FloatArray, Any], Any]) -> Any:
-    """The neuron's values, of shape (n_points,), or (n_points, n_units) for every unit.
-
-    activation (n_points, ...)
-    convert: ``convert(direction, activation)`` brings a direction to the activation's framework,
-        type and device.
+    """The neuron's values, (n_points,), or (n_points, n_units) for every unit; `convert` brings a
+    direction to the activation's framework, type and device.
     """
     if neuron.function is not None:
         return neuron.function(activation)
@@ -112,11 +109,7 @@ def put_back(
     convert: Callable[[FloatArray, Any], Any],
     where: Callable[..., Any],
 ) -> Any:
-    """A layer's output with a neuron's values, (n_points, n_columns), in their place.
-
-    convert: as in `pick`.
-    where: of the activation's framework.
-    """
+    """A layer's output with a neuron's values, (n_points, n_columns), in their place."""
     if neuron.index == (EVERY,):
         return values.reshape(output.shape)
     column = values[:, 0]

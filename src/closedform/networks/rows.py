@@ -65,13 +65,7 @@ def read_dataset(
 
 
 def stack(items: Sequence[Any]) -> Any:
-    """Put items together along a new first axis, inside tuples and dictionaries too.
-
-    Examples
-    --------
-    >>> stack([(np.zeros(3), 1), (np.ones(3), 0)])[0].shape
-    (2, 3)
-    """
+    """Put items together along a new first axis, inside tuples and dictionaries too."""
     first = items[0]
     if isinstance(first, Mapping):
         return {key: stack([item[key] for item in items]) for key in first}
@@ -226,10 +220,7 @@ def as_parts(value: Any) -> Parts:
 
 
 def own_copy(value: Any) -> Any:
-    """A copy of arrays and tensors, in tuples, lists and dictionaries too; anything else as it is.
-
-    A tensor's copy keeps its gradient.
-    """
+    """A copy of arrays and tensors, which keep their gradient, in containers too; else as it is."""
     if isinstance(value, np.ndarray):
         return np.array(value, subok=True)
     if hasattr(value, "detach") and hasattr(value, "clone"):
@@ -262,12 +253,8 @@ class Rows:
 def gather_rows(
     inputs: Any, *, max_points: int | None, rng: np.random.Generator, prepare: Prepare = None
 ) -> Rows:
-    """Choose points, and bring them and nothing else into memory.
-
-    inputs: a tuple holds several positional inputs, a dictionary named ones. Anything with a shape
-        and an index is an array, files that are mapped into memory included.
-    max_points: how many points; None for all.
-    prepare: from a batch of a data set to the inputs of the network.
+    """Choose points, or take all, and bring them and nothing else into memory. `prepare` makes the
+    inputs of the network from a batch of a data set.
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"At least one point is needed; got max_points={max_points}.")

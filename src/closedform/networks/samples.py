@@ -37,14 +37,7 @@ VARIES = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Values and gradients of k latents at n points, in the user's coordinates.
-
-    Examples
-    --------
-    >>> samples = Samples([[1.0, 2.0]], [[[2.0, 4.0]]], [[5.0]])
-    >>> samples.jacobians.shape
-    (1, 1, 2)
-    """
+    """Values and gradients of k latents at n points, in the user's coordinates."""
 
     points: FloatArray  # shape (n_points, n_inputs)
     jacobians: FloatArray  # shape (n_points, n_latents, n_inputs)
@@ -161,19 +154,8 @@ def smooth_samples(
     scale: FloatArray | None = None,
     tangent: TangentSpace | None = None,
 ) -> Samples:
-    """Average the Jacobian over a Gaussian ball around each point.
-
-    source: from `closedform.networks.extract.open_source`.
-    samples: what it gave at its points; their points and latents are kept.
-    radius: standard deviation of the ball as a share of the spread, above 0 and at most
-        `MAX_RADIUS`.
-    draws: evaluations for each point, in pairs on opposite sides, which cancels the first order of
-        the noise.
-    rng: seed.
-    scale (n_inputs,): spread of each input; default: the robust spread of the points.
-    tangent: where the data varies; draws stay inside it. Default: everywhere.
-
-    With ``errors``: the standard error of each mean.
+    """Average the Jacobian over a Gaussian ball around each point, whose radius is a share of the
+    spread; `errors` are then the standard errors of the means.
     """
     if not 0 < radius <= MAX_RADIUS:
         raise ValueError(
@@ -268,17 +250,8 @@ def comparable_latents(source: Source, samples: Samples) -> Comparable:
 
 
 def group_held(values: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64] | None] | None:
-    """Labels of points that share held values. Where hardly any do, of points that have near ones,
-    and the point whose values stand for those of each. None if there are too few points.
-
-    Examples
-    --------
-    >>> labels, _ = group_held(np.repeat([[0.0], [1.0], [2.0]], [60, 3, 70], axis=0))
-    >>> int(labels.max()), group_held(np.eye(9)) is None
-    (1, True)
-    >>> _, places = group_held(np.linspace(0, 1, 900)[:, None])
-    >>> len(set(places.tolist()))
-    3
+    """Labels of points that share held values. Where hardly any do, labels of points with near
+    ones, and the point whose values stand for those of each. None if there are too few points.
     """
     exact = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
     labels = _common(exact)

@@ -186,9 +186,7 @@ def train_siamese(
 
 
 def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":
-    """The network that fits a file of `TrainedSiamese.save`, without its weights: a builder for
-    ``closedform extract``.
-    """
+    """The network that fits a file of `TrainedSiamese.save`, without its weights: a builder."""
     safetensors = require("safetensors", extra="torch")
     try:
         with safetensors.safe_open(str(path), framework="pt") as file:

@@ -127,13 +127,7 @@ class SiameseOptions:
 
 
 def build_siamese(options: SiameseOptions, n_inputs: int) -> "torch.nn.Sequential":
-    """An untrained network, with its first weights from torch's generator.
-
-    Examples
-    --------
-    >>> [name for name, _ in build_siamese(SiameseOptions(hidden=(8,)), 3).named_children()]
-    ['hidden1', 'activation1', 'latent']
-    """
+    """An untrained network, with its first weights from torch's generator."""
     module = torch.nn.Sequential()
     kind = {"relu": torch.nn.ReLU, "elu": torch.nn.ELU, "silu": torch.nn.SiLU}[options.activation]
     width = n_inputs

@@ -64,10 +64,8 @@ def hooked(layers: Mapping[Any, Any], act: Callable[[Any, Any], Any]) -> Iterato
 def captured(
     model: Any, neurons: tuple[Neuron, ...], take: Callable[[Neuron, Any], Any]
 ) -> Iterator[dict[int, list[Any]]]:
-    """For each neuron that lives in a layer, by its place, what its layer's calls gave.
-
-    take: ``take(neuron, output)`` turns a layer's output into the neuron's values at once, before a
-        later layer can overwrite it.
+    """For each neuron that lives in a layer, by its place, what its layer's calls gave. `take`
+    turns an output into values at once, before a later layer can overwrite it.
     """
     found = {
         place: find_layer(model, neuron)
@@ -108,9 +106,8 @@ class Layer:
 
 
 def list_layers(model: Any, inputs: Any = None) -> list[Layer]:
-    """The named layers of a network, in the order in which they were made.
-
-    inputs (n_points, ...): some inputs; the network runs on a few of them to see the shapes.
+    """The named layers of a network, in the order in which they were made; with some inputs it runs
+    once to see the shapes.
     """
     network = model.model if isinstance(model, LoadedModel) else model
     batch = (model.fixed_batch if isinstance(model, LoadedModel) else None) or 2

@@ -36,10 +36,7 @@ DRAWS = (
 
 
 class TorchSource(Source):
-    """A torch module or a function of tensors, and what is known of it.
-
-    seed: seed of what the network itself draws.
-    """
+    """A torch module or a function of tensors, and what is known of it."""
 
     def __init__(
         self,
@@ -157,8 +154,8 @@ class TorchSource(Source):
         return _joined_values(values)[:count], jacobians_of(values, leaf, self._neurons)[:count]
 
     def _forward(self, points: FloatArray, chosen: np.ndarray) -> tuple[list[Any], Any]:
-        """The neurons' values at one batch, filled up to a fixed size, and the tensor that they
-        depend on.
+        """The neurons' values at one batch, filled up to a fixed size, and the tensor they depend
+        on.
         """
         run, total = self._run, max(self._fixed_batch, len(chosen))
         places = np.minimum(np.arange(chosen[0], chosen[0] + total), chosen[-1])
@@ -206,12 +203,8 @@ serves all latents."""
 
 
 def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> FloatArray:
-    """Gradients of every column of values, shape (n_points, n_latents, n_inputs).
-
-    Points do not mix, so the gradient of a sum over points holds the gradients of all points.
-
-    values (n_points, m): one entry per neuron; m is 1 but for whole layers.
-    leaf (n_points, n_inputs)
+    """Gradients of every column of values, (n_points, n_latents, n_inputs): points do not mix, so
+    the gradient of a sum over points holds the gradients of all points.
     """
     columns = [
         (column, neuron)

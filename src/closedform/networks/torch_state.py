@@ -30,15 +30,8 @@ _CONTAINERS = (dict, OrderedDict, list, set)
 
 @contextmanager
 def untouched(*modules: Any, seed: int) -> Iterator[None]:
-    """Run a block in evaluation mode, with gradients on, and restore everything afterwards, also
-    after an error.
-
-    Restored are the training flags, hooks, attributes, buffers and weights of the modules,
-    `requires_grad` and `.grad`, and the random states. Compiled networks run uncompiled inside,
-    since compiled ones do not see new hooks.
-
-    *modules: modules; anything else is passed over.
-    seed: seed of the random numbers inside the block.
+    """Run a block in evaluation mode, uncompiled, with gradients on, and restore everything that is
+    known of the modules afterwards, with the random states, also after an error.
     """
     roots = [module for module in modules if isinstance(module, torch.nn.Module)]
     _refuse_lazy(roots)
@@ -130,11 +123,7 @@ def _restore_attributes(module: Any, attributes: dict[str, Any], contents: dict[
 
 @contextmanager
 def random_state_kept(seed: int, generators: Iterable[Any] = ()) -> Iterator[None]:
-    """Seed every global generator, and restore all of them at the end, also after an error.
-
-    seed: what the block sees, so that networks and data sets which draw numbers are reproducible.
-    generators: further generators to restore.
-    """
+    """Seed every global generator, and restore them and others at the end, also after an error."""
     with ExitStack() as stack:
         for generator in generators:
             if generator is not None:

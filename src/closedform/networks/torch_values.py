@@ -38,13 +38,7 @@ def values_of(
     batched: bool,
     note: Callable[[str | None], None],
 ) -> list[Any]:
-    """Values of each neuron, shape (count, m), with m = 1 but for whole layers.
-
-    parts, fixed: inputs, and arguments that stay the same.
-    count: number of points.
-    batched: whether the network takes an axis of points.
-    note: is told what was decided.
-    """
+    """Values of each neuron, shape (count, m), with m = 1 except for whole layers."""
 
     def take(neuron: Neuron, output: Any) -> Any:
         array, sentence = entry_of(neuron, output)

@@ -44,11 +44,7 @@ def torch_network(model: Any) -> Any | None:
 
 
 def fingerprint(model: Any) -> str | None:
-    """A checksum of a torch module's layers and weights, or None where a network cannot be told by
-    its parts.
-
-    model: as in `closedform.extract_field`.
-    """
+    """A checksum of a torch module's layers and weights, or None for any other network."""
     network = torch_network(model)
     if network is None:
         return None
@@ -70,14 +66,6 @@ def fingerprint(model: Any) -> str | None:
 def behaviour(model: Any, points: Any) -> str:
     """A checksum of what any other network is seen to be: the arrays that it holds, or its outputs
     at a few points; empty where neither can be had.
-
-    points: the network's inputs at a few points.
-
-    Examples
-    --------
-    >>> points = np.ones((2, 3))
-    >>> behaviour(lambda x: 2 * x, points) == behaviour(lambda x: 3 * x, points)
-    False
     """
     jax = sys.modules.get("jax")
     held = [] if jax is None else jax.tree_util.tree_leaves(model)
@@ -106,22 +94,8 @@ class Pass:
 
 
 def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | None) -> Pass | None:
-    """Run a network with a neuron's values replaced.
-
-    points (n_points, n_inputs): the network's only argument.
-    neuron: one unit of a flat layer, such as ``"encoder.2:0"``.
-    values (n_points,): what takes its place; None leaves the network alone.
-
-    None where this cannot be done: another kind of neuron, an output neuron,
-    outputs that are not one tensor, or a network that does not take points as they are.
-
-    Examples
-    --------
-    >>> import torch
-    >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
-    >>> changed = run_with(net, np.zeros((4, 2)), "0:1", np.arange(4.0))
-    >>> bool(np.ptp(changed.outputs) > 0), bool(np.ptp(changed.values) > 0)
-    (True, False)
+    """Run a torch network with the values of one unit of a flat layer replaced; None where this
+    cannot be done, as for an output or a network that does not take flat points.
     """
     place = parse_neuron(neuron) if not isinstance(neuron, list) else None
     if place is None or not _is_unit(place):
@@ -155,13 +129,8 @@ def _is_unit(neuron: Neuron) -> bool:
 
 
 def untrained_twin(model: Any, seed: int) -> Any | None:
-    """A copy of a torch network with fresh weights, or None for any other.
-
-    Layers that know how to start do so. Weights of others, such as those of an ONNX file, are
-    shuffled: their sizes stay, and what they say is lost.
-
-    model: as in `closedform.extract_field`.
-    seed: of the fresh weights.
+    """A copy of a torch network with fresh weights, or None for any other. Weights of layers that
+    cannot start anew, such as those of an ONNX file, are shuffled.
     """
     network = torch_network(model)
     if network is None:
@@ -214,10 +183,8 @@ class RowFunction:
 
 
 def as_row_function(module: Any, what: str = "flow") -> RowFunction:
-    """A NumPy function from rows (n, d) to rows (n, d).
-
-    module: a function of points, a `torch.nn.Module`, or what JAX has compiled.
-    what: for error messages.
+    """A NumPy function from rows (n, d) to rows (n, d), of a function, a torch module or what JAX
+    has compiled.
     """
     if not callable(module):
         raise TypeError(

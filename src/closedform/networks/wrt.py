@@ -112,12 +112,7 @@ def fill(
     blocks: tuple[Block, ...],
     write: Callable[[Any, tuple[Any, ...], Any], Any],
 ) -> dict[Key, Any]:
-    """The inputs with the coordinates of points put in their places.
-
-    parts: inputs, in the framework and type in which the network runs.
-    points (n_points, n_inputs)
-    write: ``write(part, index, values)`` returns the part with a slice replaced.
-    """
+    """The inputs with the coordinates of points, (n_points, n_inputs), put in their places."""
     filled = dict(parts)
     for block in blocks:
         values = points[:, block.columns].reshape((len(points), *block.shape))
@@ -221,15 +216,8 @@ def _choice(rows: Rows, choice: Any) -> tuple[Key, tuple[Any, ...] | None]:
 
 
 def chosen_columns(wrt: Any, names: Sequence[str] | None, count: int) -> list[int] | None:
-    """The columns that ``wrt`` means in a table of so many; None if it does not speak of columns.
-
-    wrt: a single number means a whole input, as does a list of the number 0 alone.
-    names: the columns.
-
-    Examples
-    --------
-    >>> chosen_columns(np.s_[3:], None, 5), chosen_columns(["b", "a"], ["a", "b", "c"], 3)
-    ([3, 4], [1, 0])
+    """The columns that ``wrt`` means in a table of so many; None if it does not speak of columns: a
+    single number means a whole input, as does a list of the number 0 alone.
     """
     if isinstance(wrt, slice):
         return list(range(count))[wrt]

@@ -17,13 +17,9 @@ from closedform.field.alignment.tolerances import DAMPINGS, DEPENDENT, SETTLED, 
 
 
 def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """All generalised eigenpairs of many small problems at once.
-
-    a, b (n_problems, m, m): symmetric; b has a unit diagonal.
-
-    Returns values (n_problems, m): in ascending order; vectors (n_problems, m, m): as columns,
-    orthonormal with respect to b; is_dependent (n_problems,): whether some combination of the terms
-    vanishes; values and vectors mean nothing there.
+    """All generalised eigenpairs of many small problems, (n_problems, m, m), where b has a unit
+    diagonal: values in ascending order, vectors as columns, and whether some combination of the
+    terms vanishes, so that the two mean nothing.
     """
     lengths, axes = np.linalg.eigh(b)
     whitened = axes / np.sqrt(np.maximum(lengths, DEPENDENT))[:, None, :]
@@ -32,18 +28,8 @@ def modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, NDArray
 
 
 def extended_minima(a: FloatArray, b: FloatArray, supports: NDArray[np.int64]) -> FloatArray:
-    """Smallest eigenvalue of every support with every further term, without an eigenproblem for
-    each.
-
-    In the eigenbasis of a support, one more term makes an arrowhead matrix, whose smallest
-    eigenvalue is the root of a secular equation. The steps below come from above and stay there,
-    and converge quadratically.
-
-    a, b (n_terms, n_terms): moments of the library; b has a unit diagonal.
-    supports (n_supports, m)
-
-    Returns an array (n_supports, n_terms): infinite where the term depends on the support on the
-    data, or is in it.
+    """Smallest eigenvalue of every support with every further term, (n_supports, n_terms): infinite
+    where the term depends on the support on the data, or is in it.
     """
     rows, columns = supports[:, :, None], supports[:, None, :]
     values, vectors, is_dependent = modes(a[rows, columns], b[rows, columns])
@@ -104,16 +90,8 @@ class CoefficientFit:
 def fit_coefficients(
     jacobians: FloatArray, frames: FloatArray, weights: FloatArray, *, reweightings: int = 3
 ) -> CoefficientFit:
-    """The coefficients of least misalignment.
-
-    The first solve counts every point alike, whatever its Jacobian's length, so that a few far
-    points do not decide. Then points are reweighted by 1/|J_i c|^2, which turns the eigenproblem's
-    quotient into the misalignment itself; the best of the rounds is kept.
-
-    jacobians (n_points, n_tangent, m): the terms' gradients in scaled tangent coordinates, finite.
-    frames (n_points, n_tangent, k): orthonormal bases of the network's gradients.
-    weights (n_points,)
-    reweightings: how many solves follow the first.
+    """The coefficients of least misalignment, for the gradients of m terms in scaled tangent
+    coordinates, (n_points, n_tangent, m).
     """
     # Points last: then every operation runs over long rows.
     whole = np.ascontiguousarray(jacobians.transpose(2, 1, 0))
@@ -168,25 +146,15 @@ def _smallest(whole: FloatArray, lost: FloatArray, weights: FloatArray) -> Float
 
 
 def varying_modes(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """All generalised eigenpairs of one problem, among the combinations on which b does not vanish.
-
-    a, b (m, m): symmetric.
-
-    Returns values (n,): in ascending order; vectors (m, n): as columns, orthonormal with respect to
-    b.
-
-    Examples
-    --------
-    >>> values, vectors = varying_modes(np.diag([3.0, 2.0, 5.0]), np.diag([1.0, 4.0, 0.0]))
-    >>> values.round(6), np.abs(vectors[:, 0]).round(6)
-    (array([0.5, 3. ]), array([0. , 0.5, 0. ]))
+    """All generalised eigenpairs of one problem, among the combinations on which b does not vanish:
+    values in ascending order, vectors as columns, orthonormal with respect to b.
     """
     values, vectors, whitened, diagonal = _varying(a, b)
     return values, whitened @ vectors / diagonal[:, None]
 
 
 def _varying(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Eigenpairs in the basis that whitens b, that basis for terms of unit length, and the terms'
+    """Eigenpairs in the basis that whitens b, that basis for terms of unit length, and these
     lengths.
     """
     diagonal = np.sqrt(np.maximum(np.diagonal(b), 1e-300))

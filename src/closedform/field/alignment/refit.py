@@ -29,11 +29,9 @@ class Tapes:
     def of(
         cls, expressions: Sequence[Expression], positions: Sequence[Sequence[int]] | None = None
     ) -> "Tapes":
-        """Write expressions on tapes.
-
-        positions: for each the constants that may change, by their tokens; its fitted ones by
-            default. Only ten can, and an exponent that the tape has as a function of its own (0.5
-            is a square root there) cannot.
+        """Write expressions on tapes. `positions` are the tokens of constants that may change, by
+        default the fitted ones; only ten can, and not an exponent that is a function of its own on
+        the tape.
         """
         free = [fitted_positions(e.tree) for e in expressions] if positions is None else positions
         nodes_of = [node_positions(expression.tree) for expression in expressions]
@@ -84,10 +82,7 @@ def refit(
     iterations: int = 20,
     positions: Sequence[Sequence[int]] | None = None,
 ) -> tuple[list[Expression], FloatArray]:
-    """Fit the constants of expressions to a field; `positions` as in `Tapes.of`.
-
-    Returns the expressions and their misalignments, (n_expressions,).
-    """
+    """Fit constants to a field: the fitted expressions and their misalignments."""
     if not expressions:
         return [], np.empty(0)
     fitted, misalignments = Tapes.of(expressions, positions).fit(comparison_of(field), iterations)

@@ -4,6 +4,7 @@ import os
 import platform
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -23,18 +24,13 @@ PACKAGES = (
 )  # fmt: skip
 
 
+_STORES = "closedform.sweeping.execution.store"
+
 LONGEST_LIST = 40
 """Parts of a file that are listed; networks have thousands."""
 
 MOST_RECORDS = 1000
 """Of a store; sweeps have millions."""
-
-_NEEDED = {
-    ".onnx": "closedform.networks.onnx_network",
-    ".safetensors": "safetensors.torch",
-    ".npz": "closedform.field.field_file",
-    ".json": "closedform.judge.select_stage",
-}
 
 
 def doctor(
@@ -156,11 +152,14 @@ def look(payload: dict[str, str]) -> dict[str, Any]:
 
 def prepare(payload: dict[str, str]) -> dict[str, Any]:
     """Import what the file at `path` needs, so that this does not count as its time; a task."""
+    from closedform.networks.model_files import FORMATS
+
+    ending = Path(payload["path"]).suffix.lower()
+    own = {".json": "closedform.judge.select_stage"}
+    needed = FORMATS[ending].module if ending in FORMATS else own.get(ending, _STORES)
     # What is missing is missed, and named, by the reader.
     with suppress(ImportError):
-        import_module(
-            _NEEDED.get(Path(payload["path"]).suffix.lower(), "closedform.sweeping.execution.store")
-        )
+        import_module(needed)
     return {}
 
 
@@ -181,8 +180,20 @@ def _looked_into(path: Path) -> dict[str, Any]:
 def _opened(path: Path) -> tuple[str, Parts]:
     if path.is_dir():
         return _store(path)
-    readers = {".safetensors": _weights, ".npz": _arrays, ".json": _json}
-    return readers.get(path.suffix.lower(), _network)(path)
+    from closedform.networks.model_files import FORMATS
+
+    ending = path.suffix.lower()
+    if ending == ".json":
+        return _json(path)
+    form = FORMATS.get(ending)
+    if form is None or form.holds not in ("weights", "data"):
+        return _network(path)
+    arrays = form.read(path)
+    parts = [
+        (name, f"{_size(array.shape)} {str(array.dtype).removeprefix('torch.')}")
+        for name, array in arrays.items()
+    ]
+    return ("weights, for a --builder" if form.holds == "weights" else _data(path, arrays)), parts
 
 
 def _network(path: Path) -> tuple[str, Parts]:
@@ -194,27 +205,14 @@ def _network(path: Path) -> tuple[str, Parts]:
     return "network", [*layers, *((note, "") for note in loaded.notes)]
 
 
-def _weights(path: Path) -> tuple[str, Parts]:
-    from closedform.networks.model_files import read_safetensors
-
-    parts = [
-        (name, f"{_size(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}")
-        for name, tensor in read_safetensors(path).items()
-    ]
-    return "weights, for a --builder", parts
-
-
-def _arrays(path: Path) -> tuple[str, Parts]:
-    from closedform.basics.files import read_arrays
+def _data(path: Path, arrays: Mapping[str, Any]) -> str:
     from closedform.field.field_file import load_field
     from closedform.networks.model_files import load_inputs
 
-    arrays = read_arrays(path)
-    parts = [(name, f"{_size(array.shape)} {array.dtype}") for name, array in arrays.items()]
-    if "header" not in arrays:
-        load_inputs(path)
-        return "data", parts
-    return f"gradient field, {load_field(path).n_points:,} points", parts
+    if "header" in arrays:
+        return f"gradient field, {load_field(path).n_points:,} points"
+    load_inputs(path)
+    return "data"
 
 
 def _json(path: Path) -> tuple[str, Parts]:

@@ -116,8 +116,8 @@ class FunctionSource(Source):
 
     def _call(self, parts: dict[Key, Any], count: int | None) -> np.ndarray:
         """Values for a batch, or for one point if there is no count."""
-        # Every function gets copies: one that works in place would otherwise move the points between
-        # two evaluations.
+        # Every function gets copies: one that works in place would otherwise move the points
+        # between two evaluations.
         transform = self._options.transform
         if transform is not None and not callable(transform):  # a scaler of scikit-learn
             scale = transform.transform

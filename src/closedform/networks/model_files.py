@@ -1,5 +1,5 @@
-"""Files with networks and files with data: what the command line opens. Nothing in a file is run
-without an explicit word.
+"""Files with networks and files with data: `FORMATS` lists those that are opened. Nothing in a file
+is run without an explicit word.
 """
 
 import importlib
@@ -8,8 +8,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,11 +20,7 @@ from closedform.basics.keywords import checked_keywords
 from closedform.basics.optional import require
 from closedform.errors import ModelFileError
 from closedform.expressions.printing import check_names
-from closedform.networks.torch_state import torch
 from closedform.networks.whole_network import LoadedModel
-
-TORCH_FILES = (".pt", ".pth", ".bin", ".ckpt")
-"""Endings of files that torch.save wrote."""
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
 _PREFIXES = ("module.", "_orig_mod.", "model.", "net.")
@@ -60,28 +57,28 @@ def load_network(
         If the file cannot be read, must not be, or does not fit the builder.
     """
     try:
-        return _loaded(Path(path), builder, trust)
+        return _loaded(_existing(path), builder, trust)
     except ModelFileError as error:
         error.path = str(path)
         raise
 
 
-def _loaded(file: Path, builder: str | None, trust: bool) -> LoadedModel:
+def _existing(path: str | os.PathLike[str]) -> Path:
+    file = Path(path)
     if not file.is_file():
-        raise ModelFileError(f"There is no file {str(file)!r}.")
-    ending = file.suffix.lower()
-    if ending == ".onnx":
-        from closedform.networks.onnx_network import load_onnx
+        raise ModelFileError(f"There is no file {str(file)!r}.", path=str(file))
+    return file
 
-        return load_onnx(file)
-    if ending == ".safetensors":
-        return _built(file, builder, read_safetensors)
-    if ending not in (".pt2", *TORCH_FILES):
-        known = ", ".join((".onnx", ".safetensors", ".pt2", *TORCH_FILES))
+
+def _loaded(file: Path, builder: str | None, trust: bool) -> LoadedModel:
+    ending = file.suffix.lower()
+    form = FORMATS.get(ending)
+    if form is None or form.holds == "data":
+        known = ", ".join(each for each, found in FORMATS.items() if found.holds != "data")
         raise ModelFileError(
             f"{file.name}: networks are read from {known}; got {ending or 'no ending'}."
         )
-    if not trust:
+    if form.runs_code and not trust:
         raise ModelFileError(
             f"{file.name} is opened by torch, which may run code that is in it. If you trust its "
             "maker as you trust the code that you install, pass trust=True (--trust). Otherwise "
@@ -89,13 +86,24 @@ def _loaded(file: Path, builder: str | None, trust: bool) -> LoadedModel:
             "weights as safetensors (safetensors.torch.save_file(model.state_dict(), path)), which "
             "are data."
         )
-    if ending == ".pt2":
-        return load_exported(file)
-    if builder is None:
-        module = require("torch", extra="torch").nn.Module
-        return LoadedModel(_unpickled(file, module, "a network; give a builder for a state dict"))
-    wanted = "a state dict. Save model.state_dict()"
-    return _built(file, builder, lambda file: _unpickled(file, Mapping, wanted))
+    if form.holds == "network":
+        return form.read(file)
+    if builder is not None:
+        return _built(file, builder, form.read)
+    if form.holds == "weights":
+        raise ModelFileError(
+            f"{file.name} holds weights only. Say how to make the network: "
+            f"builder='package.module:function' (--builder)."
+        )
+    module = require("torch", extra="torch").nn.Module
+    wanted = "a network; give a builder for a state dict"
+    return LoadedModel(_of_kind(form.read(file), module, file, wanted))
+
+
+def _of_kind(found: Any, kind: type, file: Path, wanted: str) -> Any:
+    if not isinstance(found, kind):
+        raise ModelFileError(f"{file.name} holds a {type(found).__name__}, not {wanted}.")
+    return found
 
 
 def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -112,10 +120,10 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
     DamagedFileError
         If the file is damaged, of another kind, or holds something else.
     """
-    file = Path(path)
-    if not file.is_file():
-        raise ModelFileError(f"There is no file {str(file)!r}.", path=str(file))
-    arrays = read_arrays(file, remedy="write it with numpy.savez(path, inputs=...)")
+    file = _existing(path)
+    form = FORMATS.get(file.suffix.lower())
+    read = form.read if form is not None and form.holds == "data" else read_data
+    arrays = read(file)
     if "inputs" not in arrays:
         raise ModelFileError(
             f"{file} holds {', '.join(arrays) or 'nothing'}; it must hold an array named 'inputs'.",
@@ -137,15 +145,10 @@ def load_inputs(path: str | os.PathLike[str]) -> tuple[np.ndarray, tuple[str, ..
             f"{file.name}: 'names' has shape {names.shape}; {expected} texts are needed, one "
             f"for each input."
         )
-    return inputs, _checked_names(file, names)
-
-
-def _checked_names(file: Path, names: np.ndarray) -> tuple[str, ...]:
-    """Names that can stand in a formula and be shown; bytes are read as UTF-8."""
     with reading(file, "write names that can stand in a formula"):
         labels = tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
         check_names(labels)
-    return labels
+    return inputs, labels
 
 
 def build(builder: str, file: Path) -> Any:
@@ -196,16 +199,10 @@ def _wants_argument(function: Callable[..., Any]) -> bool:
     )
 
 
-def _built(
-    file: Path, builder: str | None, read: Callable[[Path], Mapping[str, Any]]
-) -> LoadedModel:
-    if builder is None:
-        raise ModelFileError(
-            f"{file.name} holds weights only. Say how to make the network: "
-            f"builder='package.module:function' (--builder)."
-        )
+def _built(file: Path, builder: str, read: Callable[[Path], Any]) -> LoadedModel:
     model = build(builder, file)
-    weights, notes = _fitting(dict(read(file)), set(model.state_dict()))
+    found = _of_kind(read(file), Mapping, file, "a state dict. Save model.state_dict()")
+    weights, notes = _fitting(dict(found), set(model.state_dict()))
     try:
         model.load_state_dict(weights, strict=True)
     except RuntimeError as error:
@@ -229,6 +226,18 @@ def _fitting(weights: dict[str, Any], expected: set[str]) -> tuple[dict[str, Any
     return weights, ()
 
 
+def read_data(file: Path) -> Mapping[str, np.ndarray]:
+    """The arrays of an ``.npz``, by name."""
+    return read_arrays(file, remedy="write it with numpy.savez(path, inputs=...)")
+
+
+def read_onnx(file: Path) -> LoadedModel:
+    """An ONNX file, as plain operations."""
+    from closedform.networks.onnx_network import load_onnx
+
+    return load_onnx(file)
+
+
 def read_safetensors(file: Path) -> Mapping[str, Any]:
     """Tensors by name; the file is mapped, so that none takes memory before it is used."""
     safetensors = require("safetensors.torch", extra="torch")
@@ -243,28 +252,40 @@ def read_safetensors(file: Path) -> Mapping[str, Any]:
         raise ModelFileError(message) from error
 
 
-def _unpickled(file: Path, kind: type, wanted: str) -> Any:
-    """What torch.save wrote, if it is of a kind."""
+def read_pickled(file: Path) -> Any:
+    """What torch.save wrote: a network, or weights."""
     torch = require("torch", extra="torch")
     try:
-        found = torch.load(file, map_location="cpu", weights_only=False)
+        return torch.load(file, map_location="cpu", weights_only=False)
     except Exception as error:  # unpickling may raise anything
         reason = str(error).rstrip(" .") or type(error).__name__
         raise ModelFileError(
             f"{file.name} cannot be unpickled: {reason}. The classes that it holds must be "
             "importable here; or save model.state_dict() and pass builder=."
         ) from error
-    if not isinstance(found, kind):
-        raise ModelFileError(f"{file.name} holds a {type(found).__name__}, not {wanted}.")
-    return found
 
 
-def load_exported(file: Path) -> LoadedModel:
-    """Open a ``.pt2`` whose maker is trusted, with its layers under their own names."""
-    program = _opened(file)
+def read_exported(file: Path) -> LoadedModel:
+    """A network that torch.export saved, with its layers under their own names."""
+    torch = require("torch", extra="torch")
+
+    def unflattened() -> Any:
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            return torch.export.unflatten(program)
+
+    try:
+        # torch's own reader uses what torch deprecates.
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            program = torch.export.load(file)
+    except Exception as error:  # torch raises many kinds for a file that it cannot read
+        reason = str(error).rstrip(" .") or type(error).__name__
+        raise ModelFileError(
+            f"{file.name} cannot be opened by torch {torch.__version__}: {reason}. Export it again "
+            "with this version of torch, or install the version that wrote it."
+        ) from error
     try:
         found = training_operations(program)
-        model = None if found else _unflattened(program)
+        model = None if found else unflattened()
         fixed_batch = _fixed_batch(program)
     except Exception as error:  # torch raises many kinds for a network that contradicts itself
         raise ModelFileError(
@@ -277,27 +298,7 @@ def load_exported(file: Path) -> LoadedModel:
             "evaluation mode cannot undo that. Call model.eval() before torch.export.export and "
             "export it again."
         )
-    return LoadedModel(
-        model, fixed_batch=fixed_batch, make_double=lambda: _unflattened(program).double()
-    )
-
-
-def _opened(file: Path) -> Any:
-    try:
-        # torch's own reader uses what torch deprecates.
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            return torch.export.load(file)
-    except Exception as error:  # torch raises many kinds for a file that it cannot read
-        reason = str(error).rstrip(" .") or type(error).__name__
-        raise ModelFileError(
-            f"{file.name} cannot be opened by torch {torch.__version__}: {reason}. Export it again "
-            "with this version of torch, or install the version that wrote it."
-        ) from error
-
-
-def _unflattened(program: Any) -> Any:
-    with warnings.catch_warnings(action="ignore", category=FutureWarning):
-        return torch.export.unflatten(program)
+    return LoadedModel(model, fixed_batch=fixed_batch, make_double=lambda: unflattened().double())
 
 
 def training_operations(program: Any) -> list[str]:
@@ -337,3 +338,24 @@ def _fixed_batch(program: Any) -> int | None:
             # A dynamic axis holds a symbol here, which is not an int.
             return length if type(length) is int else None
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file that users bring. Our own fields and answers have readers of their own."""
+
+    holds: Literal["network", "weights", "network or weights", "data"]
+    read: Callable[[Path], Any]  # a LoadedModel, a module, or tensors or arrays by name
+    module: str  # what the reader imports, which `closedform doctor` does not count as its time
+    runs_code: bool = False  # of the file's maker, so that it is opened only with trust
+
+
+_PICKLED = Format("network or weights", read_pickled, "torch", runs_code=True)
+FORMATS: dict[str, Format] = {
+    ".onnx": Format("network", read_onnx, "closedform.networks.onnx_network"),
+    ".safetensors": Format("weights", read_safetensors, "safetensors.torch"),
+    ".pt2": Format("network", read_exported, "torch", runs_code=True),
+    **dict.fromkeys((".pt", ".pth", ".bin", ".ckpt"), _PICKLED),
+    ".npz": Format("data", read_data, "closedform.field.field_file"),
+}
+"""The files that are opened, by ending."""

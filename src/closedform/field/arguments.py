@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from closedform.arrays import FloatArray, as_points, frozen
 from closedform.errors import FieldError, ShapeError
 from closedform.expressions.printing import check_names
-from closedform.field.tolerances import LARGEST, SINGLE_PRECISION
+from closedform.field.tangent_space import check_orthonormal
+from closedform.field.tolerances import LARGEST
 
 if TYPE_CHECKING:
     from closedform.field.gradient_field import GradientField
@@ -45,22 +46,6 @@ def check_range(values: FloatArray, what: str) -> None:
     if largest > LARGEST:
         raise FieldError(
             f"The {what} reach {largest:.3g}; at most {LARGEST:g} is allowed. Use other units."
-        )
-
-
-def check_orthonormal(bases: FloatArray, what: str) -> None:
-    """Refuse matrices, shape (..., n, m), whose columns are not orthonormal."""
-    if not bases.size:
-        return
-    # Entries of orthonormal columns are at most 1; larger ones would overflow in the products.
-    if not np.abs(bases).max() <= 1 + SINGLE_PRECISION:
-        worst = np.abs(bases).max()
-        raise FieldError(f"The {what} are not orthonormal: an entry is as large as {worst:.3g}.")
-    products = np.swapaxes(bases, -1, -2) @ bases
-    worst = np.abs(products - np.eye(bases.shape[-1])).max()
-    if worst > SINGLE_PRECISION:
-        raise FieldError(
-            f"The {what} are not orthonormal: products of their columns are off by {worst:.2g}."
         )
 
 
@@ -184,34 +169,27 @@ def check_field(field: "GradientField") -> None:
 
 
 def _check_shapes(field: "GradientField") -> None:
-    n_points, n_inputs = field.points.shape
+    (n_points, n_inputs), tangent = field.points.shape, field.tangent
     rank = field.directions.shape[-1] if field.directions.ndim else 0
     expected = {
         "directions": (n_points, n_inputs, rank),
-        "frames": (n_points, field.tangent.rank, rank),
+        "frames": (n_points, tangent.rank, rank),
         "weights": (n_points,),
         "names": (n_inputs,),
         "scale": (n_inputs,),
+        "held": (n_points,),
     }
     for name, shape in expected.items():
-        found = np.shape(getattr(field, name))
-        if found != shape:
+        found = getattr(field, name)
+        if found is not None and np.shape(found) != shape:
             raise ShapeError(
-                f"The field's {name} have shape {found}; with these points they need {shape}."
+                f"The field's {name} have shape {np.shape(found)}; with these points they need "
+                f"{shape}."
             )
-    if not 1 <= rank <= field.tangent.rank:
-        raise ShapeError(
-            f"The field has rank {rank} in a tangent space of rank {field.tangent.rank}."
-        )
+    if not 1 <= rank <= tangent.rank:
+        raise ShapeError(f"The field has rank {rank} in a tangent space of rank {tangent.rank}.")
     if field.latents is not None and (field.latents.ndim != 2 or len(field.latents) != n_points):
         raise ShapeError(f"Latents have shape {field.latents.shape}; pass ({n_points}, n_latents).")
-    if field.held is not None and field.held.shape != (n_points,):
-        raise ShapeError(f"Held values have shape {field.held.shape}; pass ({n_points},).")
-    _check_tangent(field)
-
-
-def _check_tangent(field: "GradientField") -> None:
-    (n_points, n_inputs), tangent = field.points.shape, field.tangent
     if tangent.n_inputs != n_inputs:
         raise ShapeError(
             f"The tangent space has {tangent.n_inputs} inputs; the field has {n_inputs}."
@@ -220,13 +198,11 @@ def _check_tangent(field: "GradientField") -> None:
         raise ShapeError(
             f"Tangent spaces are given at {len(tangent.basis)} points; the field has {n_points}."
         )
-    if tangent.is_defined is None:
-        return
-    if tangent.is_defined.shape != (n_points,):
-        shape = tangent.is_defined.shape
+    defined = tangent.is_defined
+    if defined is not None and defined.shape != (n_points,):
         raise ShapeError(
-            f"is_defined of the tangent space has shape {shape}; it needs ({n_points},)."
+            f"is_defined of the tangent space has shape {defined.shape}; it needs ({n_points},)."
         )
-    lost = int((field.weights[~tangent.is_defined] > 0).sum())
+    lost = 0 if defined is None else int((field.weights[~defined] > 0).sum())
     if lost:
         raise FieldError(f"{lost} points count although their tangent space is not defined.")

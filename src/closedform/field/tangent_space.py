@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from closedform.arrays import FloatArray, frozen
 from closedform.errors import FieldError, ShapeError
-from closedform.field.arguments import check_orthonormal
 from closedform.field.tolerances import (
     AMBIGUOUS_GAP,
     CONSTANT_INPUT,
@@ -50,6 +49,22 @@ def robust_spread(points: ArrayLike) -> FloatArray:
     vanishes = interquartile <= CONSTANT_INPUT * np.maximum(np.abs(low), np.abs(high))
     spread = np.where(vanishes, deviation, interquartile) * largest
     return np.where((deviation > CONSTANT_INPUT) & (spread > 0), spread, 1.0)
+
+
+def check_orthonormal(bases: FloatArray, what: str) -> None:
+    """Refuse matrices, shape (..., n, m), whose columns are not orthonormal."""
+    if not bases.size:
+        return
+    # Entries of orthonormal columns are at most 1; larger ones would overflow in the products.
+    if not np.abs(bases).max() <= 1 + SINGLE_PRECISION:
+        worst = np.abs(bases).max()
+        raise FieldError(f"The {what} are not orthonormal: an entry is as large as {worst:.3g}.")
+    products = np.swapaxes(bases, -1, -2) @ bases
+    worst = np.abs(products - np.eye(bases.shape[-1])).max()
+    if worst > SINGLE_PRECISION:
+        raise FieldError(
+            f"The {what} are not orthonormal: products of their columns are off by {worst:.2g}."
+        )
 
 
 Kind = Literal["none", "linear", "local", "constraints"]

@@ -1,7 +1,6 @@
 """Gradients of torch networks by automatic differentiation; the network is left as it was."""
 
 import copy
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -194,10 +193,7 @@ def _write(part: Any, index: tuple[Any, ...], values: Any) -> Any:
     return written
 
 
-VECTORISED = 8
-"""From this many latents on, backward passes are taken together."""
-
-BY_INPUTS = 4
+BY_INPUTS = 2
 """With this many times more latents than inputs, Jacobians are taken input by input: each pass
 serves all latents."""
 
@@ -211,11 +207,8 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
         for value, neuron in zip(values, neurons, strict=True)
         for column in value.unbind(dim=1)
     ]
-    together = None
-    if len(columns) >= max(VECTORISED, BY_INPUTS * leaf.shape[1]):
-        together = _by_inputs(values, leaf)
-    if together is None and len(columns) >= VECTORISED:
-        together = _vectorised(values, leaf)
+    is_wide = len(columns) >= BY_INPUTS * leaf.shape[1]
+    together = _by_inputs(values, leaf) if is_wide else None
     if together is not None:
         return together
     gradients = []
@@ -230,13 +223,6 @@ def jacobians_of(values: list[Any], leaf: Any, neurons: tuple[Neuron, ...]) -> F
     return torch.stack(gradients, dim=1).numpy()
 
 
-def _joined(values: list[Any]) -> Any:
-    """Values side by side, or None where they differ in kind."""
-    if len({value.device for value in values}) > 1 or len({value.dtype for value in values}) > 1:
-        return None
-    return torch.cat(values, dim=1)
-
-
 def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
     """All gradients by differentiating twice, or None where an operation of the network does not
     support it.
@@ -244,9 +230,9 @@ def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
     The backward pass J^T u is linear in u, whatever u is; its derivative along an input is that
     input's column of J.
     """
-    joined = _joined(values)
-    if joined is None:
+    if len({(value.device, value.dtype) for value in values}) > 1:
         return None
+    joined = torch.cat(values, dim=1)
     seeds = torch.zeros_like(joined, requires_grad=True)
     try:
         (pulled,) = torch.autograd.grad(joined, leaf, seeds, create_graph=True)
@@ -271,22 +257,3 @@ def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
         if bool(((same - plain.double().cpu()).abs() <= tolerance * size).all())
         else None
     )
-
-
-def _vectorised(values: list[Any], leaf: Any) -> FloatArray | None:
-    """All gradients in one backward pass, or None where an operation does not support it."""
-    joined = _joined(values)
-    if joined is None:
-        return None
-    count, latents = joined.shape
-    eye = torch.eye(latents, dtype=joined.dtype, device=joined.device)
-    seeds = eye[:, None, :].expand(latents, count, latents)
-    try:
-        # Operations without a batching rule are run one by one by torch, which warns of the speed.
-        with warnings.catch_warnings(action="ignore"):
-            (gradients,) = torch.autograd.grad(
-                joined, leaf, seeds, is_grads_batched=True, retain_graph=True
-            )
-    except RuntimeError:
-        return None
-    return gradients.double().cpu().movedim(0, 1).numpy()

@@ -6,13 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 
 from closedform.errors import ExtractionError
-from closedform.networks.torch_values import (
-    affine_map,
-    as_tensor,
-    fixed_arguments,
-    transform_for,
-    transformed,
-)
+from closedform.networks.options import transformed
+from closedform.networks.torch_state import affine_map, as_tensor, fixed_arguments, transform_for
 
 POINTS = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 100.0, 1e-3] + 5.0
 CPU = torch.device("cpu")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from closedform.errors import ExtractionError
+from closedform.networks.options import column_names, fill, held_values, make_blocks, points_of
 from closedform.networks.rows import Rows
-from closedform.networks.wrt import column_names, fill, held_values, make_blocks, points_of
 
 SERIES = np.arange(30.0).reshape(5, 3, 2)
 TIME = np.arange(5.0)

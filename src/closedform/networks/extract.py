@@ -21,7 +21,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.networks.flips import alike_samples, columns_of_groups, points_to_flip
 from closedform.networks.neuron import parse_neurons
-from closedform.networks.options import Kind, OptionKeywords, Options
+from closedform.networks.options import Kind, OptionKeywords, Options, chosen_columns, tried
 from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import (
     VARIES,
@@ -33,7 +33,6 @@ from closedform.networks.samples import (
 )
 from closedform.networks.tolerances import MAX_POINTS, MAX_RADIUS
 from closedform.networks.whole_network import LoadedModel
-from closedform.networks.wrt import chosen_columns, tried
 
 
 @checked_keywords

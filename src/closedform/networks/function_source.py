@@ -9,12 +9,11 @@ from closedform.arrays import FloatArray
 from closedform.errors import ExtractionError, NeuronError
 from closedform.field.tangent_space import robust_spread
 from closedform.networks.neuron import Neuron, unknown_layer
-from closedform.networks.options import Options
+from closedform.networks.options import Options, arguments, as_inputs, fill, transformed
 from closedform.networks.picking import check_values, entry_of, pick
 from closedform.networks.rows import Key, Rows, own_copy
 from closedform.networks.samples import PROBED, VARIES, Samples, Source
 from closedform.networks.tolerances import ROUGH
-from closedform.networks.wrt import arguments, as_inputs, fill, transformed
 
 
 class FunctionSource(Source):

@@ -14,11 +14,10 @@ from closedform.basics.optional import require
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.jax_layers import jax, jnp, listen
 from closedform.networks.neuron import Neuron
-from closedform.networks.options import Options
+from closedform.networks.options import Options, arguments, as_inputs, fill, transformed
 from closedform.networks.picking import call_of, entry_of, pick, unsquashed_note
 from closedform.networks.rows import Key, Rows
 from closedform.networks.samples import Source, T
-from closedform.networks.wrt import arguments, as_inputs, fill, transformed
 
 
 class JaxSource(Source):

@@ -17,10 +17,9 @@ from closedform.errors import ShapeError, first_line
 from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.field.tolerances import NOISE_DEGREES
 from closedform.networks.neuron import Neuron
-from closedform.networks.options import Options
+from closedform.networks.options import Options, column_names, held_values, make_blocks, points_of
 from closedform.networks.rows import Key, Rows, own_copy
 from closedform.networks.tolerances import MAX_RADIUS
-from closedform.networks.wrt import column_names, held_values, make_blocks, points_of
 
 T = TypeVar("T")
 

@@ -15,17 +15,17 @@ from closedform.basics.files import check_output, reading, write_bytes
 from closedform.basics.optional import require
 from closedform.basics.progress import Progress, Silent
 from closedform.basics.randomness import as_generator
-from closedform.errors import ModelFileError, ShapeError
+from closedform.errors import ModelFileError, ShapeError, TrainingError
 from closedform.networks.siamese_training import (
     Epoch,
     SiameseOptions,
     Status,
     TrainingRun,
     build_siamese,
-    checked_triplets,
-    mean_triplet_loss,
+    latents_of,
     small_layers,
     train,
+    triplet_loss,
 )
 from closedform.networks.torch_state import torch
 
@@ -183,6 +183,30 @@ def train_siamese(
             last.weight.div_(spread_of_latents[:, None])
             last.bias.div_(spread_of_latents)
     return TrainedSiamese(module, options, tuple(run.history), run.best_epoch, status, run.seconds)
+
+
+def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:
+    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs)."""
+    array = torch.tensor(checked_triplets(triplets, "triplets"), dtype=torch.float32)
+    with torch.no_grad():
+        return float(triplet_loss(latents_of(module, array), margin))
+
+
+def checked_triplets(triplets: ArrayLike, name: str) -> np.ndarray:
+    """Triplets as an array, if they are some."""
+    array = np.asarray(triplets, dtype=np.float64)
+    if array.ndim != 3 or array.shape[1] != 3 or 0 in array.shape:
+        raise ShapeError(
+            f"{name} has shape {array.shape}; pass (n_triplets, 3, n_inputs): anchors, "
+            f"positives, negatives."
+        )
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
+    if len(bad):
+        raise TrainingError(
+            f"{name} holds {len(bad)} triplets that are not finite, the first at {bad[0]}; "
+            f"leave them out."
+        )
+    return array
 
 
 def build_from_file(path: str | os.PathLike[str]) -> "torch.nn.Sequential":

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from closedform.basics.files import write_bytes
 from closedform.basics.progress import Progress, Snapshot
-from closedform.errors import ClosedformWarning, SaveError, ShapeError, TrainingError
+from closedform.errors import ClosedformWarning, SaveError, TrainingError
 from closedform.networks.torch_state import torch
 
 Activation = Literal["relu", "elu", "silu"]
@@ -169,33 +168,9 @@ def loss_of(latents: "torch.Tensor", options: SiameseOptions, epoch: int) -> "to
     return triplet_loss(latents, options.margin)
 
 
-def mean_triplet_loss(module: "torch.nn.Module", triplets: ArrayLike, margin: float = 1.0) -> float:
-    """Mean loss of a network on triplets, shape (n_triplets, 3, n_inputs)."""
-    array = torch.tensor(checked_triplets(triplets, "triplets"), dtype=torch.float32)
-    with torch.no_grad():
-        return float(triplet_loss(latents_of(module, array), margin))
-
-
 def latents_of(module: "torch.nn.Module", triplets: "torch.Tensor") -> "torch.Tensor":
     """Latents of triplets, shape (n_triplets, 3, n_latents)."""
     return module(triplets.reshape(-1, triplets.shape[2])).reshape(len(triplets), 3, -1)
-
-
-def checked_triplets(triplets: ArrayLike, name: str) -> np.ndarray:
-    """Triplets as an array, if they are some."""
-    array = np.asarray(triplets, dtype=np.float64)
-    if array.ndim != 3 or array.shape[1] != 3 or 0 in array.shape:
-        raise ShapeError(
-            f"{name} has shape {array.shape}; pass (n_triplets, 3, n_inputs): anchors, "
-            f"positives, negatives."
-        )
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
-    if len(bad):
-        raise TrainingError(
-            f"{name} holds {len(bad)} triplets that are not finite, the first at {bad[0]}; "
-            f"leave them out."
-        )
-    return array
 
 
 Status = Literal["finished", "stopped", "interrupted"]

@@ -20,8 +20,7 @@ from closedform.networks.picking import (
     side_by_side,
 )
 from closedform.networks.torch_layers import captured, find_layer, hooked, plain
-from closedform.networks.torch_state import nn, torch, untouched
-from closedform.networks.torch_values import as_like, as_tensor
+from closedform.networks.torch_state import as_like, as_tensor, nn, torch, untouched
 
 Points = Callable[..., Any]
 """From the network's arguments to the formula's inputs, (n_points, n_inputs)."""

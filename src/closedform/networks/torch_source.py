@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,26 +12,39 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.errors import ExtractionError, NeuronError
 from closedform.networks.neuron import Neuron
-from closedform.networks.options import Options
-from closedform.networks.rows import Rows
+from closedform.networks.options import Options, arguments, as_inputs, fill, transformed
+from closedform.networks.picking import call_of, check_values, entry_of, pick, unsquashed_note
+from closedform.networks.rows import Key, Rows, own_copy
 from closedform.networks.samples import PROBED, VARIES, Source, T
-from closedform.networks.torch_layers import find_layer, plain
-from closedform.networks.torch_state import COPIED_NUMBERS, drawn_so_far, torch, untouched
-from closedform.networks.torch_values import (
-    RunnableNetwork,
+from closedform.networks.torch_layers import SquashingWatch, captured, find_layer, plain
+from closedform.networks.torch_state import (
+    COPIED_NUMBERS,
+    as_like,
     as_tensor,
+    drawn_so_far,
     fixed_arguments,
+    torch,
     transform_for,
-    values_of,
+    untouched,
 )
 from closedform.networks.whole_network import LoadedModel
-from closedform.networks.wrt import fill
 
 DRAWS = (
     "The network draws random numbers even in evaluation mode; each gradient is that of one seeded "
     "draw. Choose a neuron before the random step if you can."
 )
 """The note about neurons behind a random step."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunnableNetwork:
+    """The network that is really run: the user's own, or a copy of it in float64."""
+
+    model: Any  # model, transform: the network, and what stands in front of it
+    transform: Any
+    dtype: Any  # dtype, device: of the inputs
+    device: Any
+    one_by_one: bool = False  # whether each point needs a pass of its own
 
 
 class TorchSource(Source):
@@ -164,17 +177,69 @@ class TorchSource(Source):
             key: None if key in replaced else as_tensor(part[places], run.dtype, run.device)
             for key, part in self._rows.parts.items()
         }
-        values = values_of(
-            run,
-            self._neurons,
-            # Not the leaf itself: a network may begin with a layer that works in place.
-            fill(parts, leaf.clone(), self._blocks, _write),
-            fixed_arguments(self._options.fixed, total, run.dtype, run.device),
-            count=total,
-            batched=self._options.batched is not False,
-            note=self._note,
+        # Not the leaf itself: a network may begin with a layer that works in place.
+        filled = fill(parts, leaf.clone(), self._blocks, _write)
+        return self._neuron_values(filled, total), leaf
+
+    def _neuron_values(self, parts: dict[Key, Any], count: int) -> list[Any]:
+        """Values of each neuron, shape (count, m), with m = 1 except for whole layers."""
+        run, batched = self._run, self._options.batched is not False
+
+        def take(neuron: Neuron, output: Any) -> Any:
+            array, sentence = entry_of(neuron, output)
+            self._note(sentence)
+            array = self._points_first(neuron, array, count) if batched else array[None]
+            if neuron.function is not None:
+                array = array.clone()  # it may work in place, and the network goes on with it
+            # A copy, since the next layer may overwrite its input.
+            return pick(neuron, array, as_like).clone()
+
+        fixed = fixed_arguments(self._options.fixed, count, run.dtype, run.device)
+        parts = transformed(run.transform, parts)
+        if not batched:
+            parts = {key: part[0] for key, part in parts.items()}
+        if clash := [key for key in fixed if key in parts]:
+            raise ExtractionError(
+                f"fixed= and the inputs both set the argument {clash[0]!r}; name the inputs by a "
+                f"dictionary."
+            )
+        positional, named = arguments(parts | fixed)
+        values = []
+        with SquashingWatch() as watch, captured(run.model, self._neurons, take) as calls:
+            needed = any(not neuron.whole_model for neuron in self._neurons)
+            output = run.model(*own_copy(positional), **own_copy(named)) if needed else None
+            for place, neuron in enumerate(self._neurons):
+                if neuron.function is not None and neuron.whole_model:
+                    value = neuron.function(run.model, as_inputs(own_copy(parts)))
+                elif place in calls:
+                    value, sentence = call_of(neuron, calls[place])
+                    self._note(sentence)
+                else:
+                    value = take(neuron, output)
+                before = watch.before(value) if isinstance(value, torch.Tensor) else None
+                earlier = None if before is None else before.value()
+                if before is not None and earlier is not None:
+                    self._note(unsquashed_note(neuron, before.name))
+                    value = earlier
+                values.append(_two_axes(neuron, value, count))
+        return values
+
+    def _points_first(self, neuron: Neuron, array: Any, count: int) -> Any:
+        if array.ndim and array.shape[0] == count:
+            return array
+        axes = [axis for axis, length in enumerate(array.shape) if length == count]
+        if len(axes) != 1:
+            raise NeuronError(
+                f"{neuron}: the output has shape {tuple(array.shape)} for {count} points, and it "
+                "is not clear which axis counts the points. Use a function of the layer's output "
+                "that returns one value per point, or batched=False for a network of one point.",
+                neuron=str(neuron),
+            )
+        self._note(
+            f"{neuron}: axis {axes[0]} of the output counts the points; the index applies to the "
+            f"other axes."
         )
-        return values, leaf
+        return array.movedim(axes[0], 0)
 
 
 def _joined_values(values: list[Any]) -> FloatArray:
@@ -257,3 +322,14 @@ def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
         if bool(((same - plain.double().cpu()).abs() <= tolerance * size).all())
         else None
     )
+
+
+def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:
+    check_values(neuron, value, count)
+    if not getattr(value, "requires_grad", False):
+        raise ExtractionError(
+            f"{neuron} has no gradient with respect to the inputs: it does not depend on them, or "
+            "the network runs under torch.no_grad or detaches on the way. Choose another neuron, "
+            "or another input with wrt=."
+        )
+    return value if value.ndim == 2 else value[:, None]

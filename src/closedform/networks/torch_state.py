@@ -1,10 +1,12 @@
-"""torch itself, or an error that says how to install it; and the network left exactly as it was:
-what is recorded before a pass, and put back after it.
+"""What surrounds a pass of a torch network: arrays as tensors, the step before the network, and all
+that is recorded before and put back after it. And torch itself, or how to install it.
 """
 
+import copy
 import random
+import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from closedform.basics.optional import require
 from closedform.errors import ExtractionError
+from closedform.networks.rows import Key, own_copy
 
 if TYPE_CHECKING:
     import torch
@@ -156,3 +159,75 @@ def drawn_so_far() -> tuple[bytes, ...]:
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         states += [state.numpy().tobytes() for state in torch.cuda.get_rng_state_all()]
     return tuple(states)
+
+
+def as_tensor(value: Any, dtype: Any, device: Any) -> Any:
+    """An array as a tensor on a device; real numbers get the type in which the network runs."""
+    tensor = (
+        value.detach() if isinstance(value, torch.Tensor) else torch.from_numpy(np.array(value))
+    )
+    return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype)
+
+
+def as_like(value: Any, like: Any) -> Any:
+    """An array as a tensor beside another one."""
+    return as_tensor(value, like.dtype, like.device)
+
+
+def fixed_arguments(
+    fixed: Mapping[int | str, Any] | None, count: int, dtype: Any, device: Any
+) -> dict[Key, Any]:
+    """The arguments that stay the same, for a batch of this size."""
+    arguments: dict[Key, Any] = {}
+    for key, value in (fixed or {}).items():
+        if callable(value) and not isinstance(value, torch.nn.Module):
+            value = value(count)
+        is_array = isinstance(value, np.ndarray | torch.Tensor)
+        arguments[key] = as_tensor(own_copy(value), dtype, device) if is_array else value
+    return arguments
+
+
+def transform_for(transform: Any, dtype: Any, device: Any) -> Any:
+    """The step before the network for a type and device; a fitted scaler becomes affine."""
+    if isinstance(transform, torch.nn.Module):
+        if all(
+            p.dtype == dtype and p.device == device
+            for p in transform.parameters()
+            if p.is_floating_point()
+        ):
+            return transform
+        return copy.deepcopy(transform).to(device=device, dtype=dtype)
+    if transform is None or callable(transform):
+        return transform
+    if hasattr(transform, "transform"):
+        matrix, offset = affine_map(transform)
+        slope, shift = as_tensor(matrix, dtype, device), as_tensor(offset, dtype, device)
+        return lambda inputs: inputs @ slope + shift
+    raise ExtractionError(
+        f"transform={transform!r} is neither a function nor a fitted scaler. Pass a function of "
+        "tensors, a torch module, or an object with a transform method."
+    )
+
+
+def affine_map(scaler: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix and offset of a fitted scaler ``x -> x @ matrix + offset``, found by probing it."""
+    n_inputs = getattr(scaler, "n_features_in_", None)
+    if n_inputs is None:
+        raise ExtractionError(
+            f"transform={scaler!r} is not fitted; fit it, or pass a function of tensors."
+        )
+    probes = np.random.default_rng(0).normal(size=(8, n_inputs))
+    # Scalers that were fitted on a table want its column names; the order is what counts here.
+    with warnings.catch_warnings(action="ignore"):
+        offset = np.asarray(scaler.transform(np.zeros((1, n_inputs))), dtype=float)[0]
+        matrix = np.asarray(scaler.transform(np.eye(n_inputs)), dtype=float) - offset
+        # A copy, since some scalers work in place.
+        expected = np.asarray(scaler.transform(probes.copy()), dtype=float)
+    if not np.allclose(
+        probes @ matrix + offset, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max()
+    ):
+        raise ExtractionError(
+            f"transform={scaler!r} is not affine, so it has no known gradient. Write it as a "
+            f"torch function."
+        )
+    return matrix, offset

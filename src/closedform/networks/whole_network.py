@@ -17,8 +17,8 @@ from closedform.arrays import FloatArray
 from closedform.basics.optional import require
 from closedform.errors import ShapeError
 from closedform.networks.neuron import Neuron, parse_neuron
+from closedform.networks.options import tried
 from closedform.networks.rows import as_parts
-from closedform.networks.wrt import tried
 
 if TYPE_CHECKING:
     import torch

@@ -17,11 +17,10 @@ from closedform.errors import StorageError
 from closedform.field.tangent import StatedConstraint, choose_tangent
 from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.networks.extract import open_source
-from closedform.networks.options import OptionKeywords
+from closedform.networks.options import OptionKeywords, as_inputs
 from closedform.networks.rows import gather_rows
 from closedform.networks.samples import Samples, smooth_samples
 from closedform.networks.whole_network import behaviour, fingerprint
-from closedform.networks.wrt import as_inputs
 from closedform.sweeping.execution.shared_folder import SharedFolder, checksum
 from closedform.sweeping.execution.task import content_key
 from closedform.sweeping.likeness import Likeness, describe

@@ -52,7 +52,9 @@ def assess(
         nonfinite_share=float((~rows.is_finite).mean()),
         low_rank_share=float(rows.is_low.mean()),
         undefined_share=0.0 if tangent.is_defined is None else float((~tangent.is_defined).mean()),
-        norm_orders=_orders(norms),
+        norm_orders=float(np.log10(np.divide(*np.quantile(norms, [0.95, 0.05]))))
+        if len(norms)
+        else 0.0,
         tangent_kind=tangent.kind,
         tangent_rank=tangent.rank,
         local_rank=tangent.local_rank,
@@ -89,13 +91,6 @@ def _shares(vectors: FloatArray, weights: FloatArray) -> tuple[float, ...]:
         return (0.0,) * vectors.shape[1]
     energies = np.einsum("n,ndk,ndk->d", weights, vectors, vectors)
     return tuple((energies / (weights.sum() * vectors.shape[2])).tolist())
-
-
-def _orders(norms: FloatArray) -> float:
-    if len(norms) == 0:
-        return 0.0
-    low, high = np.quantile(norms, [0.05, 0.95])
-    return float(np.log10(high / low))
 
 
 _SAMPLE = 100  # points at which an input is predicted from the others

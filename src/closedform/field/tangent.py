@@ -49,18 +49,10 @@ def affine_spectrum(points: FloatArray, scale: FloatArray) -> tuple[FloatArray, 
     centre = np.average(scaled, axis=0, weights=weights)
     scaled -= centre
     scaled *= weights[:, None]
-    values, directions = np.linalg.svd(_triangle(scaled), full_matrices=False)[1:]
+    if len(scaled) > MOST_LOOKED_AT:  # a few rows with the same singular values and right vectors
+        scaled = np.linalg.qr(scaled, mode="r")
+    values, directions = np.linalg.svd(scaled, full_matrices=False)[1:]
     return values / max(float(values[0]), np.finfo(float).tiny), directions.T
-
-
-def _triangle(rows: FloatArray) -> FloatArray:
-    """A matrix of few rows with the same singular values and right vectors, made block by block."""
-    if len(rows) <= MOST_LOOKED_AT:
-        return rows
-    step = max(MOST_LOOKED_AT, rows.shape[1])
-    starts = range(0, len(rows), step)
-    parts = [np.asarray(np.linalg.qr(rows[at : at + step], mode="r")) for at in starts]
-    return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
 
 
 def linear_tangent(points: FloatArray, scale: FloatArray) -> TangentSpace:

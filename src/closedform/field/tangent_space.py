@@ -267,7 +267,10 @@ def row_spaces(
         left, values, right = np.linalg.svd(
             coordinates[alive] / norms[alive, None, None], full_matrices=False
         )
-        bases[alive] = left * _signs(right)[:, None, :]
+        # Each basis vector points along its main latent, so that one neuron keeps its sign.
+        main = np.abs(right).argmax(axis=2)[:, :, None]
+        signs = np.where(np.take_along_axis(right, main, axis=2)[:, :, 0] < 0, -1.0, 1.0)
+        bases[alive] = left * signs[:, None, :]
         relative[alive] = values / values[:, :1]
     spectrum = (
         np.quantile(relative[alive], POOLED_QUANTILE, axis=0) if alive.any() else np.zeros(n_values)
@@ -279,9 +282,3 @@ def row_spaces(
     frames = bases[:, :, : cut.rank]
     frames[is_low | ~alive] = np.eye(n_coordinates, cut.rank)
     return RowSpaces(frames, spectrum, cut, is_finite, is_zero, is_low, norms, n_latents)
-
-
-def _signs(right: FloatArray) -> FloatArray:
-    """Signs that make each basis vector point along its main latent: one neuron keeps its sign."""
-    main = np.abs(right).argmax(axis=2)
-    return np.where(np.take_along_axis(right, main[:, :, None], axis=2)[:, :, 0] < 0, -1.0, 1.0)

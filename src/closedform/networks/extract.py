@@ -15,7 +15,7 @@ from closedform.basics.keywords import checked_keywords
 from closedform.basics.randomness import as_generator
 from closedform.errors import ClosedformError, ExtractionError, NetworkError, first_line, warn
 from closedform.expressions.sites import GroupsLike, names_with_groups
-from closedform.expressions.units import Units, UnitsLike, as_units
+from closedform.expressions.units import UnitsLike, as_units
 from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
@@ -145,7 +145,10 @@ def extract_field(
         # A lattice with more sites than points would seem to lie in a plane.
         tangent = "none" if tangent == "auto" else tangent
         labels = names_with_groups(groups, samples.points.shape[1]) if labels is None else labels
-    known_units = _without_held(known_units, every, labels)
+    if known_units is not None and every is not None and labels is not None:
+        held = set(every) - set(labels)
+        kept = {name: unit for name, unit in known_units.inputs.items() if name not in held}
+        known_units = replace(known_units, inputs=kept)
     field = _field(samples, values, labels, tangent, constraints).with_units(known_units)
     if groups is not None:
         quality = replace(field.quality, findings=(*field.quality.findings, *told))
@@ -188,16 +191,6 @@ def _use_names(
         if columns is not None and len(columns) < len(labels):
             return [labels[column] for column in columns]
     return names
-
-
-def _without_held(
-    units: Units | None, every: Sequence[str] | None, kept: Sequence[str] | None
-) -> Units | None:
-    """Units without those of columns that are held."""
-    if units is None or every is None or kept is None:
-        return units
-    held = set(every) - set(kept)
-    return replace(units, inputs={n: u for n, u in units.inputs.items() if n not in held})
 
 
 def check_amounts(max_points: int | None, smoothing: float) -> None:

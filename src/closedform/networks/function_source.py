@@ -130,17 +130,15 @@ class FunctionSource(Source):
                 value = neuron.function(self._model, as_inputs(own_copy(given)))
             else:
                 if method not in outputs:
-                    outputs[method] = self._output(method, *arguments(own_copy(given)))
+                    positional, named = arguments(own_copy(given))
+                    outputs[method] = (
+                        self._model(*positional, **named)
+                        if method is None
+                        else call_method(self._model, method, positional[0])
+                    )
                 value = self._taken(neuron, own_copy(outputs[method]), count)
             columns.append(_two_axes(neuron, value, count or 1))
         return np.concatenate(columns, axis=1)
-
-    def _output(
-        self, method: str | None, positional: tuple[Any, ...], named: dict[str, Any]
-    ) -> Any:
-        if method is None:
-            return self._model(*positional, **named)
-        return call_method(self._model, method, positional[0])
 
     def _taken(self, neuron: Neuron, output: Any, count: int | None) -> np.ndarray:
         array, sentence = entry_of(neuron, np.asarray(output) if np.isscalar(output) else output)

@@ -179,7 +179,9 @@ class _Plan:
                 results = _outputs(operation, _likenesses(operation, inputs))
             self._check(operation, given, results, is_constant)
             known: tuple[Any, ...] = (None,) * len(results)
-            if is_constant or _is_small(given, results):
+            # Arithmetic with the lengths of axes, which later shapes may depend on.
+            is_small = sum(math.prod(result.shape) for result in results) <= 100
+            if is_constant or (is_small and all(entry.known is not None for entry in given)):
                 known = _outputs(operation, [None if v is None else v.known for v in inputs])
             elif operation.kind == "Shape":
                 known = results
@@ -259,12 +261,6 @@ def _run(operation: Operation, inputs: list[Any]) -> Any:
     if count != len(operation.outputs):
         raise ValueError(f"it has {len(operation.outputs)} outputs, and {count} are computed")
     return result[0] if isinstance(result, tuple) and count == 1 else result
-
-
-def _is_small(given: list[_Value], results: tuple[Any, ...]) -> bool:
-    """Whether it is arithmetic with the lengths of axes, which later shapes may depend on."""
-    is_known = all(value.known is not None for value in given)
-    return is_known and sum(math.prod(result.shape) for result in results) <= 100
 
 
 def _parameter(tensor: Any) -> Any:

@@ -24,17 +24,18 @@ Prepare = Callable[[Any], Any] | None
 Notes = tuple[str, ...]
 
 
-def choose(total: int, max_points: int | None, rng: np.random.Generator) -> np.ndarray | None:
-    """Which of so many points, or None for all of them."""
+def _choose(
+    total: int, max_points: int | None, rng: np.random.Generator
+) -> tuple[np.ndarray | None, Notes]:
+    """Which of so many points, or None for all of them, and a note."""
     if max_points is None or total <= max_points:
-        return None
+        return None, ()
     # Sorted, since files on disk are read in order, and some libraries demand it.
-    return np.sort(rng.choice(total, max_points, replace=False))
+    return np.sort(rng.choice(total, max_points, replace=False)), _subsampled(max_points, total)
 
 
-def subsampled(kept: int, total: int) -> str:
-    """The note that says how many points were taken."""
-    return f"{kept:,} of {total:,} points were taken at random."
+def _subsampled(kept: int, total: int) -> Notes:
+    return (f"{kept:,} of {total:,} points were taken at random.",) if kept < total else ()
 
 
 def in_memory(value: Any) -> Any:
@@ -123,18 +124,14 @@ def _is_plain(loader: Any, library: Any) -> bool:
 def _batches(data: Any) -> Iterator[Any]:
     library = _torch_data()
     if library is not None and isinstance(data, library.IterableDataset):
-        return _stacked(iter(data))
+        items = iter(data)
+        return (stack(chunk) for chunk in iter(lambda: list(islice(items, CHUNK)), []))
     if isinstance(data, Iterable):
         return iter(data)
     raise ExtractionError(
         f"Inputs of type {type(data).__name__} cannot be read. Pass an array (n_points, n_inputs), "
         "a tuple or dictionary of arrays, a data set, a loader, or an iterable of batches."
     )
-
-
-def _stacked(items: Iterator[Any]) -> Iterator[Any]:
-    while chunk := list(islice(items, CHUNK)):
-        yield stack(chunk)
 
 
 def _from_items(
@@ -147,12 +144,17 @@ def _from_items(
     total = len(dataset)
     if total == 0:
         raise ShapeError("The data set is empty: at least one point is needed.")
-    chosen = choose(total, max_points, rng)
+    chosen, notes = _choose(total, max_points, rng)
     places = range(total) if chosen is None else chosen.tolist()
     chunks = [places[start : start + CHUNK] for start in range(0, len(places), CHUNK)]
     pieces = [_parts(collate([dataset[place] for place in chunk]), prepare) for chunk in chunks]
-    notes = () if chosen is None else (subsampled(len(chosen), total),)
-    parts = {key: _joined([piece[key] for piece, _ in pieces]) for key in pieces[0][0]}
+    is_torch = {key: hasattr(part, "detach") for key, part in pieces[0][0].items()}
+    parts = {
+        key: (sys.modules["torch"].cat if of_torch else np.concatenate)(
+            [piece[key] for piece, _ in pieces]
+        )
+        for key, of_torch in is_torch.items()
+    }
     return parts, (*notes, *pieces[0][1])
 
 
@@ -179,8 +181,8 @@ def _from_stream(
     if not slots:
         raise ShapeError("The stream of data is empty: at least one point is needed.")
     slots.sort(key=lambda slot: slot[0])
-    notes = (subsampled(len(slots), seen), *notes) if seen > len(slots) else notes
-    return {key: stack([row[key] for _, row in slots]) for key in slots[0][1]}, notes
+    parts = {key: stack([row[key] for _, row in slots]) for key in slots[0][1]}
+    return parts, (*_subsampled(len(slots), seen), *notes)
 
 
 def _row(parts: Parts, row: int) -> Parts:
@@ -189,12 +191,6 @@ def _row(parts: Parts, row: int) -> Parts:
         key: value[row].clone() if hasattr(value, "detach") else np.array(value[row])
         for key, value in parts.items()
     }
-
-
-def _joined(pieces: list[Any]) -> Any:
-    return (
-        sys.modules["torch"].cat(pieces) if hasattr(pieces[0], "detach") else np.concatenate(pieces)
-    )
 
 
 def _parts(batch: Any, prepare: Prepare) -> tuple[Parts, Notes]:
@@ -317,10 +313,8 @@ def _from_arrays(
             f"Each input needs the same number of points, at least one, along its first "
             f"axis; got {lengths}."
         )
-    chosen = choose(total, max_points, rng)
+    chosen, notes = _choose(total, max_points, rng)
     # Whether entries are masked must not depend on which points are chosen.
     if chosen is None or any(map(np.ma.is_masked, arrays.values())):
         return {key: in_memory(value[:]) for key, value in arrays.items()}, ()
-    return {key: in_memory(value[chosen]) for key, value in arrays.items()}, (
-        subsampled(len(chosen), total),
-    )
+    return {key: in_memory(value[chosen]) for key, value in arrays.items()}, notes

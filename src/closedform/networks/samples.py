@@ -1,7 +1,7 @@
 """What sources of gradients hand on: points, Jacobians, latents, and what was decided."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -117,8 +117,10 @@ class Source:
         self, points: FloatArray, run: Callable[[FloatArray, np.ndarray], T], size: int = 0
     ) -> list[T]:
         """What a function of points and places gives, batch by batch."""
-        batches = self._batches(len(points), size or self._options.batch_size)
-        return [run(points, places) for places in batches]
+        count = -(-len(points) // (size or self._options.batch_size))
+        # Even batches, since a last one of a single point would meet networks that squeeze.
+        edges = np.linspace(0, len(points), count + 1).astype(int)
+        return [run(points, np.arange(start, stop)) for start, stop in pairwise(edges)]
 
     def _fixed(self, count: int) -> dict[Key, Any]:
         """The arguments that stay the same, for a batch of this size."""
@@ -134,13 +136,6 @@ class Source:
     def _note(self, sentence: str | None) -> None:
         if sentence:
             self._notes[sentence] = None
-
-    def _batches(self, count: int, size: int) -> Iterator[np.ndarray]:
-        """Places of the points of each pass: even batches, since a last one of a single point would
-        meet networks that squeeze.
-        """
-        edges = np.linspace(0, count, -(-count // size) + 1).astype(int)
-        return (np.arange(start, stop) for start, stop in pairwise(edges))
 
 
 def smooth_samples(

@@ -244,7 +244,8 @@ class SquashingWatch(TorchFunctionMode):
 
     def _squash(self, name: str, func: Any, args: Any, kwargs: Any, *, in_place: bool) -> Any:
         source = args[0] if args else kwargs.get("input", kwargs.get("self"))
-        axis = _axis(args, kwargs) if "softmax" in name else None
+        axis = args[1] if len(args) > 1 else kwargs.get("dim", kwargs.get("axis"))
+        axis = axis if "softmax" in name and isinstance(axis, int) else None
         kept = source.clone() if in_place and isinstance(source, torch.Tensor) else source
         result = func(*args, **kwargs)
         # A softmax over one entry is constant, and one without an axis is a call that torch itself
@@ -288,8 +289,3 @@ def log_odds(scores: Any, axis: int) -> Any:
     small = torch.where(top, torch.full_like(log_shares, -1.0), log_shares)
     others = scores.masked_fill(top, -torch.inf).logsumexp(axis, keepdim=True)
     return torch.where(top, scores - others, small - torch.log1p(-small.exp()))
-
-
-def _axis(args: Any, kwargs: Any) -> int | None:
-    axis = args[1] if len(args) > 1 else kwargs.get("dim", kwargs.get("axis"))
-    return axis if isinstance(axis, int) else None

@@ -191,12 +191,9 @@ def as_row_function(module: Any, what: str = "flow") -> RowFunction:
             f"The {what} is {module!r:.60}; pass a function of points, a torch.nn.Module or a JAX "
             f"function."
         )
-    call = _torch_call(module) if _is_torch(module) else module
+    is_torch = any(kind.__module__.startswith("torch.nn") for kind in type(module).__mro__)
+    call = _torch_call(module) if is_torch else module
     return RowFunction(call, _takes_time(getattr(module, "forward", module)), what)
-
-
-def _is_torch(module: Any) -> bool:
-    return any(kind.__module__.startswith("torch.nn") for kind in type(module).__mro__)
 
 
 def _torch_call(module: Any) -> Callable[..., Any]:

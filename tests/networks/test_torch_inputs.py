@@ -7,7 +7,8 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler
 
 from closedform.errors import ExtractionError
 from closedform.networks.options import transformed
-from closedform.networks.torch_state import affine_map, as_tensor, fixed_arguments, transform_for
+from closedform.networks.torch_source import fixed_arguments
+from closedform.networks.torch_state import affine_map, as_tensor, transform_for
 
 POINTS = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 100.0, 1e-3] + 5.0
 CPU = torch.device("cpu")

@@ -1,17 +1,18 @@
-"""From a network, data and a neuron to a gradient field."""
+"""From a network, data and a neuron to a gradient field; and back, with a unit replaced."""
 
 import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from closedform.arrays import frozen
+from closedform.arrays import FloatArray, frozen
 from closedform.basics.keywords import checked_keywords
+from closedform.basics.optional import require
 from closedform.basics.randomness import as_generator
 from closedform.errors import ClosedformError, ExtractionError, NetworkError, first_line, warn
 from closedform.expressions.sites import GroupsLike, names_with_groups
@@ -20,7 +21,7 @@ from closedform.field.findings import Finding
 from closedform.field.gradient_field import GradientField
 from closedform.field.tangent import StatedConstraint, TangentSpace, check_tangent
 from closedform.networks.flips import alike_samples, columns_of_groups, points_to_flip
-from closedform.networks.neuron import parse_neurons
+from closedform.networks.neuron import Neuron, parse_neuron, parse_neurons
 from closedform.networks.options import Kind, OptionKeywords, Options, chosen_columns, tried
 from closedform.networks.rows import Rows, gather_rows
 from closedform.networks.samples import (
@@ -321,3 +322,46 @@ def _probed_kind(model: Any, rows: Rows) -> Kind:
     if _is_instance(result, "torch", "Tensor"):
         return "torch"
     return "jax" if _is_instance(result, "jax", "Array") else "function"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One run of a network."""
+
+    outputs: FloatArray  # (n_points, n_outputs)
+    values: FloatArray  # (n_points,): the neuron's own values, before anything took their place
+
+
+def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | None) -> Pass | None:
+    """Run a torch network with the values of one unit of a flat layer replaced; None where this
+    cannot be done, as for an output or a network that does not take flat points.
+    """
+    place = parse_neuron(neuron) if not isinstance(neuron, list) else None
+    if place is None or not _is_unit(place):
+        return None
+    if not isinstance(model, require("torch", extra="torch").nn.Module):
+        return None
+    from closedform.networks.torch_replacement import own_values, run_replaced
+
+    try:
+        own, outputs, _ = own_values(model, [place], points, None)
+        if values is not None:
+            outputs = run_replaced(model, [place], points, values[:, None])
+    except (RuntimeError, TypeError, ValueError):
+        # Points are flat; a network of images or of several inputs takes something else.
+        return None
+    if not isinstance(outputs, np.ndarray) or len(outputs) != len(points):
+        return None
+    return Pass(outputs.reshape(len(points), -1), own[:, 0])
+
+
+def _is_unit(neuron: Neuron) -> bool:
+    """Whether it is one unit of a named flat layer, before the output."""
+    plain_index = len(neuron.index) == 1 and isinstance(neuron.index[0], int)
+    special = (
+        neuron.direction is not None
+        or neuron.function is not None
+        or bool(neuron.part)
+        or neuron.call is not None
+    )
+    return bool(neuron.layer) and neuron.layer != "output" and plain_index and not special

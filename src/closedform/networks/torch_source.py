@@ -1,7 +1,7 @@
 """Gradients of torch networks by automatic differentiation; the network is left as it was."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +22,6 @@ from closedform.networks.torch_state import (
     as_like,
     as_tensor,
     drawn_so_far,
-    fixed_arguments,
     torch,
     transform_for,
     untouched,
@@ -322,6 +321,19 @@ def _by_inputs(values: list[Any], leaf: Any) -> FloatArray | None:
         if bool(((same - plain.double().cpu()).abs() <= tolerance * size).all())
         else None
     )
+
+
+def fixed_arguments(
+    fixed: Mapping[int | str, Any] | None, count: int, dtype: Any, device: Any
+) -> dict[Key, Any]:
+    """The arguments that stay the same, for a batch of this size."""
+    arguments: dict[Key, Any] = {}
+    for key, value in (fixed or {}).items():
+        if callable(value) and not isinstance(value, torch.nn.Module):
+            value = value(count)
+        is_array = isinstance(value, np.ndarray | torch.Tensor)
+        arguments[key] = as_tensor(own_copy(value), dtype, device) if is_array else value
+    return arguments
 
 
 def _two_axes(neuron: Neuron, value: Any, count: int) -> Any:

@@ -6,7 +6,7 @@ import copy
 import random
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from closedform.basics.optional import require
 from closedform.errors import ExtractionError
-from closedform.networks.rows import Key, own_copy
 
 if TYPE_CHECKING:
     import torch
@@ -172,19 +171,6 @@ def as_tensor(value: Any, dtype: Any, device: Any) -> Any:
 def as_like(value: Any, like: Any) -> Any:
     """An array as a tensor beside another one."""
     return as_tensor(value, like.dtype, like.device)
-
-
-def fixed_arguments(
-    fixed: Mapping[int | str, Any] | None, count: int, dtype: Any, device: Any
-) -> dict[Key, Any]:
-    """The arguments that stay the same, for a batch of this size."""
-    arguments: dict[Key, Any] = {}
-    for key, value in (fixed or {}).items():
-        if callable(value) and not isinstance(value, torch.nn.Module):
-            value = value(count)
-        is_array = isinstance(value, np.ndarray | torch.Tensor)
-        arguments[key] = as_tensor(own_copy(value), dtype, device) if is_array else value
-    return arguments
 
 
 def transform_for(transform: Any, dtype: Any, device: Any) -> Any:

@@ -1,6 +1,4 @@
-"""A network as a whole: out of a file, told by its weights, with a unit replaced, untrained, or as
-a plain function of rows.
-"""
+"""A network as a whole: out of a file, told by its weights, untrained, or as a plain function."""
 
 import copy
 import inspect
@@ -16,7 +14,6 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
 from closedform.errors import ShapeError
-from closedform.networks.neuron import Neuron, parse_neuron
 from closedform.networks.options import tried
 from closedform.networks.rows import as_parts
 
@@ -83,49 +80,6 @@ def behaviour(model: Any, points: Any) -> str:
         values = np.asarray(each)
         digest.update(f"{values.dtype.str}{values.shape}".encode() + values.tobytes())
     return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """One run of a network."""
-
-    outputs: FloatArray  # (n_points, n_outputs)
-    values: FloatArray  # (n_points,): the neuron's own values, before anything took their place
-
-
-def run_with(model: Any, points: FloatArray, neuron: Any, values: FloatArray | None) -> Pass | None:
-    """Run a torch network with the values of one unit of a flat layer replaced; None where this
-    cannot be done, as for an output or a network that does not take flat points.
-    """
-    place = parse_neuron(neuron) if not isinstance(neuron, list) else None
-    if place is None or not _is_unit(place):
-        return None
-    if not isinstance(model, require("torch", extra="torch").nn.Module):
-        return None
-    from closedform.networks.torch_replacement import own_values, run_replaced
-
-    try:
-        own, outputs, _ = own_values(model, [place], points, None)
-        if values is not None:
-            outputs = run_replaced(model, [place], points, values[:, None])
-    except (RuntimeError, TypeError, ValueError):
-        # Points are flat; a network of images or of several inputs takes something else.
-        return None
-    if not isinstance(outputs, np.ndarray) or len(outputs) != len(points):
-        return None
-    return Pass(outputs.reshape(len(points), -1), own[:, 0])
-
-
-def _is_unit(neuron: Neuron) -> bool:
-    """Whether it is one unit of a named flat layer, before the output."""
-    plain_index = len(neuron.index) == 1 and isinstance(neuron.index[0], int)
-    special = (
-        neuron.direction is not None
-        or neuron.function is not None
-        or bool(neuron.part)
-        or neuron.call is not None
-    )
-    return bool(neuron.layer) and neuron.layer != "output" and plain_index and not special
 
 
 def untrained_twin(model: Any, seed: int) -> Any | None:

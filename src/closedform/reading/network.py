@@ -21,11 +21,10 @@ from closedform.judge.checks import Check
 from closedform.judge.phi import compare_outputs, phi_between
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
-from closedform.networks.extract import extract_field
+from closedform.networks.extract import extract_field, run_with
 from closedform.networks.neuron import parse_neuron
 from closedform.networks.options import OptionKeywords, Options
 from closedform.networks.tolerances import MAX_POINTS
-from closedform.networks.whole_network import run_with
 from closedform.reading.one_field import interpret_field
 from closedform.reading.settings import Settings, check_seeds
 from closedform.reading.several_networks import interpret_fields

@@ -4,13 +4,15 @@ import re
 from pkgutil import get_data
 from typing import Any
 
+from closedform import errors as errors
+
 __version__ = "0.2.0"
 
 # The stub beside this file says where every public name lives, for type checkers and for us.
 _HOMES = {
     name: module
     for module, name in re.findall(
-        r"^from (\S+) import (\w+) as \2\s*$",
+        r"^from (closedform\.\S+) import (\w+) as \2\s*$",
         (get_data(__name__, "__init__.pyi") or b"").decode(),
         re.MULTILINE,
     )
@@ -19,7 +21,7 @@ _HOMES = {
 _ANSWERS = ("load_interpretation", "verify")
 """These give answers without the reading, which lets an answer be extended."""
 
-__all__ = sorted(("__version__", *_HOMES))  # pyright: ignore[reportUnsupportedDunderAll]
+__all__: list[str] = sorted(("__version__", *_HOMES))  # pyright: ignore
 
 
 def __getattr__(name: str) -> Any:

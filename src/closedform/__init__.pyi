@@ -1,5 +1,6 @@
 # The one table of public names: type checkers read it, and __init__.py imports what it says.
 
+from closedform import errors as errors
 from closedform.canonical.same_concept import Equivalence as Equivalence
 from closedform.canonical.same_concept import same_concept as same_concept
 from closedform.errors import ClosedformError as ClosedformError
@@ -45,3 +46,4 @@ from closedform.sweeping.sweep import sweep as sweep
 from closedform.sweeping.sweep_result import Sweep as Sweep
 
 __version__: str
+__all__: list[str]

@@ -37,7 +37,7 @@ with redirect_stderr(io.StringIO()), instrumented(include=read, exclude=compiled
 
     import closedform as cf
     import closedform.field.field_file
-    import closedform.interpretation.storage
+    import closedform.interpretation.answer
     import closedform.judge.select_stage
     import closedform.networks.onnx_network
     from closedform.basics import limits

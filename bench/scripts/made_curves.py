@@ -13,7 +13,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.parse import parse
-from closedform.reading.curves.curve_reading import CurveReading, read_curve
+from closedform.reading.curve_reading import CurveReading, read_curve
 
 SINGLE = (
     "a*log(k/b)", "a*k**b", "a + b*k", "a*exp(-b*k)", "a*exp(-b*k) + c", "a*k/(k + b)", "a",

@@ -12,11 +12,16 @@ import numpy as np
 
 from closedform.expressions.expression import Expression
 from closedform.field.tangent_space import robust_spread
-from closedform.reading.laws.changes import explained_share
 from closedform.reading.laws.finding import MOST_COMPLEX, SUMS_SHARE
 from closedform.reading.laws.law_search import LawSearch
 from closedform.reading.laws.motion_evidence import MOST_PAIRS
-from closedform.reading.laws.motions import INDEPENDENT, Orbits, beyond, unit_gradients
+from closedform.reading.laws.motions import (
+    INDEPENDENT,
+    Orbits,
+    beyond,
+    explained_share,
+    unit_gradients,
+)
 from closedform.searching.budget import Budget, processor_seconds
 from closedform.searching.space import SearchSpace
 from closedform_bench.invariants.motion_track import N_PAIRS, noisy_pairs

@@ -9,9 +9,9 @@ import closedform as cf
 from closedform.expressions.parse import parse
 from closedform.field.findings import Finding
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer_data import NetworkReading, agreement
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import HypothesisResult, Misfit
-from closedform.interpretation.several import NetworkReading, agreement
 from closedform.interpretation.verdict import Verdict
 from example_interpretation import example_interpretation
 

@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ShapeError
-from closedform.interpretation.several import spreads
+from closedform.interpretation.answer_data import spreads
 from closedform.reading.several_networks import common_field
 from closedform.searching.budget import Budget
 

@@ -6,7 +6,7 @@ import pytest
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.several import JointEvidence, NetworkReading
+from closedform.interpretation.answer_data import JointEvidence, NetworkReading
 from closedform.interpretation.verdict import CheckResult, Verdict
 from example_interpretation import example_interpretation
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import closedform.report  # noqa: F401  gives answers their abilities
-from closedform.interpretation import abilities
-from closedform.interpretation.abilities import AbilityError
+from closedform.interpretation import answer as abilities
+from closedform.interpretation.answer import AbilityError
 
 PLOTS = (
     "plot_front",
@@ -33,7 +33,7 @@ def test_the_import_gives_every_ability_and_stays_light():
     code = f"""
 import sys
 import closedform.report
-from closedform.interpretation.abilities import _ABILITIES
+from closedform.interpretation.answer import _ABILITIES
 print(sorted(_ABILITIES))
 print([name for name in {heavy} if name in sys.modules])
 """
@@ -41,7 +41,7 @@ print([name for name in {heavy} if name in sys.modules])
 
 
 def test_the_answer_does_not_know_this_room():
-    code = "import sys, closedform.interpretation.storage; print(*sys.modules)"
+    code = "import sys, closedform.interpretation.answer; print(*sys.modules)"
     assert "closedform.report" not in run(code).split()
 
 
@@ -57,7 +57,7 @@ def test_what_gives_answers_lets_them_be_extended(name):
     code = f"""
 import closedform
 closedform.{name}
-from closedform.interpretation.abilities import _ABILITIES
+from closedform.interpretation.answer import _ABILITIES
 print({{"extend", "replace_in", "report"}} <= set(_ABILITIES))
 """
     assert run(code) == "True"

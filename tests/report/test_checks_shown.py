@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from closedform.interpretation.storage import load_interpretation
+from closedform.interpretation.answer import load_interpretation
 from closedform.interpretation.verdict import CheckResult
 from closedform.report.figures import CHECK_MARKS
 from closedform.report.html import fragment, render_report

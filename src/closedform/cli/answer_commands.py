@@ -332,7 +332,7 @@ def report(
     Example:
       closedform report result.json --out result.html
     """
-    from closedform.interpretation.storage import load_interpretation
+    from closedform.interpretation.answer import load_interpretation
     from closedform.report.html import write_report
 
     check_outputs((out, PAGE), inputs=[result])

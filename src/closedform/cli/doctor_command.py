@@ -217,7 +217,7 @@ def _data(path: Path, arrays: Mapping[str, Any]) -> str:
 
 def _json(path: Path) -> tuple[str, Parts]:
     from closedform.expressions.json_files import stated_format
-    from closedform.interpretation.storage import load_interpretation
+    from closedform.interpretation.answer import load_interpretation
     from closedform.judge.select_stage import Selection
     from closedform.searching.engine import SearchResult
 

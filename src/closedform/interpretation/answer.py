@@ -1,17 +1,24 @@
-"""Interpretation: the concept that was read from a network, with the evidence for it."""
+"""Interpretation: the concept that was read from a network, with the evidence for it.
+
+Report, plots and further searches belong to higher rooms, which the answer does not know: they put
+their functions into a table here when they are imported, and the answer's methods look there.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from closedform.arrays import FloatArray
 from closedform.basics.keywords import checked_keywords
+from closedform.errors import ClosedformError
 from closedform.expressions.expression import Expression
-from closedform.expressions.legality import unit_of, units_sentences
-from closedform.expressions.units import Units, unit_latex
-from closedform.field.findings import Quality
-from closedform.interpretation.abilities import perform
+from closedform.expressions.json_files import JsonFormat
+from closedform.expressions.legality import unit_of
+from closedform.expressions.printing import check_names
+from closedform.expressions.units import unit_latex
+from closedform.interpretation.answer_data import AnswerData, predicted
 from closedform.interpretation.answer_text import (
     FrontTable,
     brief,
@@ -20,37 +27,48 @@ from closedform.interpretation.answer_text import (
     next_steps,
 )
 from closedform.interpretation.digits import rounded_formula
-from closedform.interpretation.evidence import (
-    Alignment,
-    ConstantEstimate,
-    Directions,
-    Faithfulness,
-    FrontEntry,
-    HypothesisResult,
-    InputNeed,
-    Misfit,
-    Phi,
-    Provenance,
-    Rival,
-)
-from closedform.interpretation.prediction import predicted
-from closedform.interpretation.several import (
-    JointEvidence,
-    NetworkReading,
-    SeedAgreement,
-    agreement,
-)
-from closedform.interpretation.verdict import Verdict
-from closedform.searching.engine import Decomposition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from closedform.canonical.same_concept import Equivalence
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+_ABILITIES: dict[str, Callable[..., Any]] = {}
+
+
+class AbilityError(ClosedformError, RuntimeError):
+    """The room that would do what is asked for has not been imported."""
+
+
+def ability(name: str) -> Callable[[F], F]:
+    """Register a function under the name of the answer's method that calls it."""
+
+    def register(function: F) -> F:
+        _ABILITIES[name] = function
+        return function
+
+    return register
+
+
+def perform(name: str, *arguments: Any, **keywords: Any) -> Any:
+    """Call what is registered under a name."""
+    if name not in _ABILITIES:
+        raise AbilityError(
+            f"answer.{name} needs a module that is not imported yet; run: import "
+            "closedform.reading.one_field, closedform.reading.replacing, closedform.report."
+        )
+    return _ABILITIES[name](*arguments, **keywords)
+
+
+FORMAT = JsonFormat("closedform interpretation", schema=5, written_by="Interpretation.save")
+"""The first schema had no parts and no networks, and the others before the fifth had no required
+checks, no alternatives, or no confidence."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interpretation:
+class Interpretation(AnswerData):
     """The concept that a neuron encodes, and the evidence for it.
 
     Make one with `closedform.interpret` or `closedform.interpret_field`.
@@ -111,35 +129,6 @@ class Interpretation:
         What `extend` continues from; not saved.
     """
 
-    names: tuple[str, ...]
-    verdict: Verdict
-    field_quality: Quality
-    provenance: Provenance
-    concept: Expression | None = None
-    concepts: tuple[Expression, ...] = ()
-    confidence: float | None = None
-    front: tuple[FrontEntry, ...] = ()
-    chosen: int | None = None
-    steepest_drop: int | None = None
-    choice_reason: str = ""
-    floor: float = 1.0
-    alignment: Alignment | None = None
-    phi: Phi | None = None
-    rivals: tuple[Rival, ...] = ()
-    fit: Misfit | None = None
-    constants: tuple[ConstantEstimate, ...] = ()
-    inputs: tuple[InputNeed, ...] = ()
-    faithfulness: Faithfulness | None = None
-    hypothesis: HypothesisResult | None = None
-    directions: Directions | None = None
-    structure: Decomposition | None = None
-    parts: tuple["Interpretation", ...] = ()
-    together: JointEvidence | None = None
-    networks: tuple[NetworkReading, ...] = ()
-    units: Units | None = None
-    seeds: SeedAgreement | None = None
-    origin: Any = field(default=None, compare=False)
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "front", FrontTable.of(self.front, self.units))
 
@@ -166,38 +155,9 @@ class Interpretation:
         """What to try where nothing is verified, most promising first."""
         return next_steps(self)
 
-    @property
-    def formulas(self) -> tuple[Expression, ...]:
-        """The concept, or the concepts; none if there is none."""
-        return self.concepts or (() if self.concept is None else (self.concept,))
-
-    @property
-    def agreement(self) -> str:
-        """What several networks agree on, in a sentence; empty for one."""
-        return agreement(self.networks)
-
-    @property
-    def alternatives(self) -> tuple[Expression, ...]:
-        """Other forms that fit as well as anything found; the truth may be none of them."""
-        return self.verdict.alternatives
-
-    @property
-    def unit_notes(self) -> tuple[str, ...]:
-        """The unit of the concept and of its constants, in words; empty without stated units."""
-        if self.units is None or self.concept is None:
-            return ()
-        return units_sentences(self.concept, self.units)
-
-    @property
-    def entry(self) -> FrontEntry | None:
-        """The concept's place on the front."""
-        return None if self.chosen is None else self.front[self.chosen]
-
     def save(self, path: str | Path) -> None:
         """Write everything as JSON; `closedform.load_interpretation` reads it."""
-        from closedform.interpretation.storage import save_interpretation
-
-        save_interpretation(self, path)
+        FORMAT.write(_plain(self), path)
 
     def predict(self, points: Any) -> FloatArray:
         """The latent's values by the formula: phi(concept), with phi constant beyond the data.
@@ -265,14 +225,15 @@ class Interpretation:
         return perform("same_as", self, formula, points=points)
 
     def extend(self, budget: Any, **keywords: Any) -> "Interpretation":
-        """Continue the search: a new answer, with the seconds and evaluations of both.
+        """Continue the search: a new answer, or this one where it has the better verdict, with the
+        seconds and evaluations of both.
 
         Parameters
         ----------
         budget : float or Budget
             For the further search and its verdict.
         **keywords
-            ``field``, for an answer that was loaded; see `closedform.reading.one_field.extend`.
+            ``field``, for an answer that was loaded.
         """
         return perform("extend", self, budget, **keywords)
 
@@ -394,3 +355,45 @@ class Interpretation:
     def explain(self) -> str:
         """Everything that the verdict rests on, in sentences."""
         return explanation(self)
+
+
+@checked_keywords
+def load_interpretation(path: str | Path) -> Interpretation:
+    """Read an interpretation that `Interpretation.save` wrote; any other file is a StorageError."""
+    return FORMAT.load(path, _structured)
+
+
+def _plain(answer: Interpretation) -> dict[str, Any]:
+    """As dictionaries and lists; parts are interpretations themselves."""
+    content = FORMAT.plain(replace(answer, parts=(), origin=None))
+    del content["origin"]
+    return {**content, "parts": [_plain(part) for part in answer.parts]}
+
+
+def _structured(content: dict[str, Any]) -> Interpretation:
+    """What `_plain` was made from, refused if it could not be shown."""
+    parts = tuple(_structured(part) for part in content.pop("parts", ()))
+    found = FORMAT.structured(content, Interpretation)
+    check_names(found.names)
+    for place in (found.chosen, found.steepest_drop):
+        if place is not None and not 0 <= place < len(found.front):
+            raise ValueError(f"it chooses entry {place} of {len(found.front)}")
+    if not all(isfinite(value) for value in (found.floor, *(e.misalignment for e in found.front))):
+        raise ValueError("a misalignment is not finite")
+    drawn = found.directions
+    if drawn is not None:
+        sizes = {len(drawn.points), len(drawn.network), len(drawn.concept)}
+        if len(found.names) != 2 or len(sizes) > 1:
+            raise ValueError("its directions are not those of two inputs")
+    complexities = [entry.complexity for entry in found.front]
+    if complexities != sorted(complexities):
+        raise ValueError("its front is not in order of complexity")
+    if found.alignment is not None and not found.alignment.angles:
+        raise ValueError("its alignment has no angles")
+    for need in found.inputs:
+        if len({bound is None for bound in (need.low, need.median, need.high)}) > 1:
+            raise ValueError(f"the range of {need.name} is not whole")
+    # Before the third schema the whole carried the front and the evidence of its first concept.
+    nothing: dict[str, Any] = dict.fromkeys(("front", "rivals", "constants", "inputs"), ())
+    nothing |= dict.fromkeys(("chosen", "steepest_drop", "alignment", "phi", "fit", "directions"))
+    return replace(found, parts=parts, choice_reason="", floor=1.0, **nothing) if parts else found

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
 
 from closedform.errors import shown
 from closedform.expressions.expression import Expression
 from closedform.expressions.legality import unit_of
+from closedform.expressions.units import Units
+from closedform.interpretation.answer_data import AnswerData
 from closedform.interpretation.digits import few_digits, formula_text
-
-if TYPE_CHECKING:
-    from closedform.expressions.units import Units
-    from closedform.interpretation.answer import Interpretation
-    from closedform.interpretation.evidence import FrontEntry
+from closedform.interpretation.evidence import FrontEntry
 
 LEAST_TOLD = 0.001
 """Rivals of less weight are counted, not told."""
@@ -38,7 +35,7 @@ _OF_FINDINGS = (
 """Findings about a field that can be the reason, the likeliest first."""
 
 
-def brief(answer: "Interpretation") -> str:
+def brief(answer: AnswerData) -> str:
     """The formula, the verdict, three numbers and the next step."""
     lines = [str(answer.verdict), *_figures(answer)]
     # To the digits that standard errors allow; `Interpretation.full` has all.
@@ -51,11 +48,11 @@ def brief(answer: "Interpretation") -> str:
     lines += [] if answer.seeds is None else [str(answer.seeds)]
     lines += [answer.agreement] if answer.networks else []
     lines += _hypothesis_lines(answer)
-    step = (*answer.next_steps, EVERYTHING)[0]
+    step = (*next_steps(answer), EVERYTHING)[0]
     return "\n".join([*lines, *_warnings(answer, step), f"next: {shown(step)}"])
 
 
-def explanation(answer: "Interpretation") -> str:
+def explanation(answer: AnswerData) -> str:
     """Everything that the verdict rests on, in sentences."""
     told = [str(answer), "", "Checks:"]
     for each in (answer, *answer.parts):
@@ -81,11 +78,11 @@ def explanation(answer: "Interpretation") -> str:
         for finding in answer.field_quality.findings
         if finding.severity != "info"
     ]
-    told += [f"Next: {shown(step)}" for step in answer.next_steps]
+    told += [f"Next: {shown(step)}" for step in next_steps(answer)]
     return "\n".join(told)
 
 
-def _warnings(answer: "Interpretation", told: str) -> list[str]:
+def _warnings(answer: AnswerData, told: str) -> list[str]:
     """What may spoil the answer, as the field says; nothing twice, and two lines at most."""
     severe = [one for one in answer.field_quality.findings if one.severity != "info"]
     messages = [one.message for one in severe if one.message != told]
@@ -94,7 +91,7 @@ def _warnings(answer: "Interpretation", told: str) -> list[str]:
     return [*lines, f"warnings: {more} more, answer.explain() has all"] if more > 0 else lines
 
 
-def _figures(answer: "Interpretation") -> list[str]:
+def _figures(answer: AnswerData) -> list[str]:
     """Three numbers in a line; none where nothing was judged."""
     if answer.alignment is None:
         return []
@@ -106,7 +103,7 @@ def _figures(answer: "Interpretation") -> list[str]:
     return [f"  {', '.join(figures)}, on {answer.alignment.n_points} unseen points"]
 
 
-def _other_forms(answer: "Interpretation") -> list[str]:
+def _other_forms(answer: AnswerData) -> list[str]:
     """What else it may be, in three lines at most."""
     if answer.verdict.status != "ambiguous":
         return []
@@ -122,7 +119,7 @@ def _other_forms(answer: "Interpretation") -> list[str]:
     return [f"  or {text}" for text in texts[:2]] + [f"{line}: answer.explain()" for line in more]
 
 
-def errors_of(answer: "Interpretation", formula: Expression) -> tuple[float, ...]:
+def errors_of(answer: AnswerData, formula: Expression) -> tuple[float, ...]:
     """Standard errors of a concept's constants; none if they are not known."""
     for each in (answer, *answer.parts):
         if each.entry is not None and formula == each.entry.expression:
@@ -130,7 +127,7 @@ def errors_of(answer: "Interpretation", formula: Expression) -> tuple[float, ...
     return ()
 
 
-def _hypothesis_lines(answer: "Interpretation") -> list[str]:
+def _hypothesis_lines(answer: AnswerData) -> list[str]:
     """The user's own formula compared with the answer."""
     guess = answer.hypothesis
     if guess is None:
@@ -146,13 +143,13 @@ def _hypothesis_lines(answer: "Interpretation") -> list[str]:
     ]
 
 
-class FrontTable(tuple["FrontEntry", ...]):
+class FrontTable(tuple[FrontEntry, ...]):
     """Entries of a front, simplest first; a tuple in everything but how it shows itself."""
 
-    units: "Units | None" = None
+    units: Units | None = None
 
     @classmethod
-    def of(cls, entries: Iterable["FrontEntry"], units: "Units | None") -> "FrontTable":
+    def of(cls, entries: Iterable[FrontEntry], units: Units | None) -> "FrontTable":
         """Entries whose units are shown where those of the inputs are known."""
         table = cls(entries)
         table.units = units
@@ -185,10 +182,8 @@ class FrontTable(tuple["FrontEntry", ...]):
         return rows
 
 
-def next_steps(answer: "Interpretation") -> tuple[str, ...]:
-    """What to try where nothing is verified, the likeliest first; after `verified` only what casts
-    doubt on it.
-    """
+def next_steps(answer: AnswerData) -> tuple[str, ...]:
+    """What to try where nothing is verified, likeliest first; else only what casts doubt on it."""
     signs = answer.field_quality.finding("arbitrary-signs")
     doubts = () if signs is None else (signs.message,)
     if answer.verdict.status == "verified":
@@ -204,7 +199,7 @@ def next_steps(answer: "Interpretation") -> tuple[str, ...]:
     )
 
 
-def _surer(answer: "Interpretation") -> Iterator[str]:
+def _surer(answer: AnswerData) -> Iterator[str]:
     """What could turn `approximate` or `ambiguous` into more."""
     if answer.provenance.status == "time":
         yield _OUT_OF_TIME
@@ -222,7 +217,7 @@ def _surer(answer: "Interpretation") -> Iterator[str]:
         )
 
 
-def _steps(answer: "Interpretation") -> Iterator[str]:
+def _steps(answer: AnswerData) -> Iterator[str]:
     quality = answer.field_quality
     count = len(quality.names)
     if count >= MANY_INPUTS and quality.finding("broken-symmetry") is None:

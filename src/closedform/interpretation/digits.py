@@ -32,9 +32,7 @@ def formula_text(expression: Expression, errors: Sequence[float] = ()) -> str:
 
 
 def rounded_formula(expression: Expression, errors: Sequence[float] = ()) -> Expression:
-    """A formula whose long constants end where their standard errors begin, as in `formula_text`;
-    without errors it stays as it is.
-    """
+    """A formula whose long constants end where their errors begin; as it is without errors."""
     free = free_constants(expression)
     if len(errors) != len(free):
         return expression

@@ -12,7 +12,7 @@ from closedform.expressions.expression import Expression
 from closedform.field.alignment.misalignment import chance_level, trimmed_mean
 from closedform.field.gradient_field import GradientField
 from closedform.field.tolerances import SINGLE_PRECISION
-from closedform.interpretation.several import JointEvidence
+from closedform.interpretation.answer_data import JointEvidence
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.neighbours.same_form import unit_gradients
 from closedform.judge.thresholds import Thresholds

@@ -18,8 +18,7 @@ from closedform.expressions.parse import parse
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
-from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer import Interpretation, ability
 from closedform.interpretation.evidence import ConstantEstimate
 from closedform.judge.fitting import estimate_constants, number_places
 from closedform.judge.neighbours.same_form import field_of, growth, moved_onto

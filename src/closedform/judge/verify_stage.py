@@ -20,8 +20,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.sites import FormulaOfSums
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
-from closedform.interpretation.abilities import perform
-from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer import Interpretation, perform
 from closedform.interpretation.evidence import Provenance
 from closedform.judge.checks import Check, all_checks, nothing_found, undecided
 from closedform.judge.confidence import judge_formulas, weighing

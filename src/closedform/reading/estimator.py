@@ -172,29 +172,19 @@ class ConceptSearch(BaseEstimator):
         if isinstance(gradients, np.ndarray) and gradients.dtype.kind == "O":
             # Estimators of scikit-learn take numbers that are stored as objects.
             gradients = gradients.astype(np.float64)
-        field = GradientField.from_arrays(
-            array,
-            gradients,
-            names=names,
-            tangent=self.tangent,
-            constraints=self.constraints,
+        self.field_ = GradientField.from_arrays(
+            array, gradients, names=names, tangent=self.tangent, constraints=self.constraints,
             units=self.units,
-        )
-        self.field_ = field
+        )  # fmt: skip
         self.n_features_in_ = array.shape[1]
         if names is not None:
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.interpretation_: Interpretation = interpret_field(
-            field,
-            engine=self.engine,
-            budget=self.budget,
-            rng=seed,
-            space=space,
-            rule=self.rule,
-            progress=self.progress,
-        )
+            self.field_, engine=self.engine, budget=self.budget, rng=seed, space=space,
+            rule=self.rule, progress=self.progress,
+        )  # fmt: skip
         self.concept_ = self.interpretation_.concept
         parts = self.interpretation_.parts or (self.interpretation_,)
         self.equations_ = _table([entry for part in parts for entry in part.front])
@@ -318,26 +308,23 @@ def _column_names(points: Any) -> list[str] | None:
 
 
 def _scores(entries: Sequence[FrontEntry]) -> list[float]:
-    """Drop of log misalignment for each added unit of complexity, 0 for the simplest; differences
-    of rounding are none.
-    """
+    """Drop of log misalignment for each added unit of complexity, 0 for the simplest."""
     logs = np.log([max(entry.regional, PERFECT) for entry in entries])
     sizes = np.asarray([entry.complexity for entry in entries])
     return [0.0, *(-np.diff(logs) / np.maximum(np.diff(sizes), 1)).tolist()] if len(entries) else []
 
 
-def _sympy_form(entry: FrontEntry) -> "sympy.Expr":
-    """To look at: constants end where their errors begin; `expression` has all digits."""
+def _table(entries: Sequence[FrontEntry]) -> pd.DataFrame:
     from closedform.expressions.sympy_bridge import to_plain_sympy
 
-    return to_plain_sympy(rounded_formula(entry.expression, entry.errors))
-
-
-def _table(entries: Sequence[FrontEntry]) -> pd.DataFrame:
-    rows = [
-        (entry.complexity, entry.regional, score, entry.expression, _sympy_form(entry))
-        for entry, score in zip(entries, _scores(entries), strict=True)
-    ]
-    columns = ["complexity", "misalignment", "score", "expression", "sympy"]
+    # To look at, constants end where their errors begin; `expression` has all digits.
+    looks = [to_plain_sympy(rounded_formula(one.expression, one.errors)) for one in entries]
+    table = {
+        "complexity": [entry.complexity for entry in entries],
+        "misalignment": [entry.regional for entry in entries],
+        "score": _scores(entries),
+        "expression": [entry.expression for entry in entries],
+        "sympy": looks,
+    }
     kinds = {"complexity": np.int64, "misalignment": np.float64, "score": np.float64}
-    return pd.DataFrame(rows, columns=columns, dtype=object).astype(kinds)
+    return pd.DataFrame(table, dtype=object).astype(kinds)

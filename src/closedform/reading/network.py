@@ -15,7 +15,8 @@ from closedform.expressions.parse import parse
 from closedform.expressions.sites import GroupsLike
 from closedform.expressions.units import UnitsLike, as_units
 from closedform.field.gradient_field import GradientField
-from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.field.tangent import StatedConstraint
+from closedform.field.tangent_space import TangentSpace
 from closedform.interpretation.answer import Interpretation
 from closedform.judge.checks import Check
 from closedform.judge.phi import compare_outputs, phi_between
@@ -110,51 +111,28 @@ def interpret(
     networks = list(model) if several else [model]
     neurons = _neuron_of_each(neuron, len(networks)) if several else [neuron]
     clock = limits.start()
-    fields = [
-        extract_field(
-            network,
-            inputs,
-            which,
-            names=names,
-            tangent=tangent,
-            constraints=constraints,
-            max_points=max_points,
-            smoothing=smoothing,
-            rng=seed,
-            units=known_units,
-            groups=groups,
-            **options,
-        )
-        for network, which in zip(networks, neurons, strict=True)
-    ]
+    extract = partial(
+        extract_field, names=names, tangent=tangent, constraints=constraints,
+        max_points=max_points, smoothing=smoothing, rng=seed, units=known_units, groups=groups,
+        **options,
+    )  # fmt: skip
+    pairs = zip(networks, neurons, strict=True)
+    fields = [extract(network, inputs, which) for network, which in pairs]
     # With any of these the field's points are not what the network takes.
-    is_plain = not any(
-        options.get(name) is not None
-        for name in ("transform", "wrt", "fixed", "prepare", "batched")
-    )
-
+    changing = ("transform", "wrt", "fixed", "prepare", "batched")
+    is_plain = all(options.get(name) is None for name in changing)
     label = (f"Neuron {neuron}" if isinstance(neuron, str) else "") if title is None else title
     if several and groups is not None:
         raise KeywordError("groups= is for one network; read several one by one.")
-    read = (
-        partial(interpret_fields, fields)
-        if several
-        else partial(interpret_field, fields[0], groups=groups)
-    )
-    found = read(
-        engine=engine,
-        budget=_left(limits, clock),
-        rng=seed,
-        space=space,
-        rule=rule,
-        hypothesis=hypothesis,
-        checks=checks,
-        thresholds=thresholds,
-        progress=progress,
-        title=label,
-        command=command,
-        seeds=seeds,
-    )
+    asked: dict[str, Any] = {
+        "engine": engine, "budget": _left(limits, clock), "rng": seed, "space": space,
+        "rule": rule, "hypothesis": hypothesis, "checks": checks, "thresholds": thresholds,
+        "progress": progress, "title": label, "command": command, "seeds": seeds,
+    }  # fmt: skip
+    if several:
+        found = interpret_fields(fields, **asked)
+    else:
+        found = interpret_field(fields[0], groups=groups, **asked)
     notes = tuple(dict.fromkeys(note for field in fields for note in field.notes))
     told = replace(found.provenance, neuron=_as_text(neuron), notes=notes, budget=str(limits))
     found = replace(found, provenance=told)
@@ -173,11 +151,9 @@ def _left(limits: Budget, clock: Clock) -> Budget:
 def _with_faithfulness(
     found: Interpretation, model: Any, neuron: Any, field: GradientField
 ) -> Interpretation:
-    """Put phi(concept) in the neuron's place, where the network is at hand.
-
-    The field may hold the value before a squashing function, so phi is fitted to the neuron's own
-    values on every second point, and the outputs are compared on the others.
-    """
+    """Put phi(concept) in the neuron's place, where the network is at hand."""
+    # The field may hold the value before a squashing function, so phi is fitted to the neuron's own
+    # values on every second point, and the outputs are compared on the others.
     points = field.points[field.weights > 0][:MOST_HELD_OUT]
     fitted, others = points[::2], points[1::2]
     if found.concept is None or field.rank > 1:

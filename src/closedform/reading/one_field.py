@@ -20,15 +20,13 @@ from closedform.expressions.units import UnitsLike
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.field.alignment.refit import refit
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer import Interpretation, ability
 from closedform.interpretation.evidence import Provenance
 from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.select_stage import select
 from closedform.judge.stated_formula import as_formula
 from closedform.judge.thresholds import Thresholds
-from closedform.judge.verify_stage import verify
 from closedform.reading.alike.alike_reading import alike_finding, interpret_alike
 from closedform.reading.settings import (
     SEARCH_SHARE,
@@ -133,8 +131,15 @@ def interpret_field(
         "progress": progress, "hypothesis": hypothesis, "checks": checks,
     }  # fmt: skip
     if groups is not None:
+        # An ordinary reading, in sums over the inputs that are alike.
         told: dict[str, Any] = {"title": title, "command": command}
-        return _read_alike(field, groups, settings, limits, seed, seeds, asked, told)
+        unsearched = Provenance(
+            settings.engine.name, 0.0, 0, "finished", seed, str(limits), settings.rule.name,
+            notes=field.notes, **told,
+        )  # fmt: skip
+        again = partial(interpret_field, budget=limits, rng=seed, seeds=seeds, **told)
+        found = interpret_alike(field, groups, again, asked, settings.thresholds, unsearched)
+        return replace(found, origin=Origin(field, {**asked, "groups": groups}))
     settings.space.check_inputs(field.names)
     guess = None if hypothesis is None else as_formula(hypothesis, field, "hypothesis")
     check_seeds(seeds)
@@ -147,37 +152,12 @@ def interpret_field(
         return replace(found, provenance=told, units=field.units, origin=origin)
 
     found = read(seed) if seeds == 1 else read_with_seeds(field, seeds, seed, read)
-    if found.verdict.status == "verified":
-        return found
-    alike = alike_finding(field, settings.thresholds.approximate)
+    is_sure = found.verdict.status == "verified"
+    alike = None if is_sure else alike_finding(field, settings.thresholds.approximate)
     if alike is None:
         return found
     known = found.field_quality
     return replace(found, field_quality=replace(known, findings=(*known.findings, alike)))
-
-
-def _read_alike(
-    field: GradientField,
-    groups: GroupsLike,
-    settings: Settings,
-    limits: Budget,
-    seed: int,
-    seeds: int,
-    asked: dict[str, Any],
-    told: dict[str, Any],
-) -> Interpretation:
-    """Read a field in sums over inputs that are alike: an ordinary reading in the sums.
-
-    asked: of `interpret_field`, as it was passed.
-    told: title and command.
-    """
-    provenance = Provenance(
-        settings.engine.name, 0.0, 0, "finished", seed, str(limits), settings.rule.name,
-        notes=field.notes, **told,
-    )  # fmt: skip
-    read = partial(interpret_field, budget=limits, rng=seed, seeds=seeds, **told)
-    found = interpret_alike(field, groups, read, asked, settings.thresholds, provenance)
-    return replace(found, origin=Origin(field, {**asked, "groups": groups}))
 
 
 def compile_ahead(progress: Progress) -> None:
@@ -222,38 +202,19 @@ def _read_one(
 ) -> Interpretation:
     """The one concept of a field: the three steps."""
     clock = limits.start()
-    first, *rest = generator.spawn(3)
+    first, second, third = generator.spawn(3)
     result = search(
-        field,
-        space=settings.space,
-        engine=settings.engine,
-        budget=limits.share(SEARCH_SHARE),
-        rng=first,
-        progress=Named(settings.progress, "search"),
-    )
+        field, space=settings.space, engine=settings.engine, budget=limits.share(SEARCH_SHARE),
+        rng=first, progress=Named(settings.progress, "search"),
+    )  # fmt: skip
 
     def judged(found: SearchResult) -> Interpretation:
-        second, third = rest
         selection = select(
-            found,
-            field,
-            rule=settings.rule,
-            rng=second,
-            budget=choice_budget(limits, clock),
+            found, field, rule=settings.rule, rng=second, budget=choice_budget(limits, clock),
             space=settings.space,
-        )
-        return verify(
-            selection,
-            field,
-            checks=settings.checks,
-            thresholds=settings.thresholds,
-            budget=rest_of(limits, clock),
-            rng=third,
-            engine=settings.engine,
-            space=settings.space,
-            rule=settings.rule,
-            hypothesis=guess,
-            progress=settings.progress,
+        )  # fmt: skip
+        return settings.judge(
+            selection, field, settings.checks, rest_of(limits, clock), third, guess
         )
 
     try:
@@ -283,27 +244,7 @@ class ExtensionError(ClosedformError, ValueError):
 def extend(
     answer: Interpretation, budget: float | Budget, *, field: GradientField | None = None
 ) -> Interpretation:
-    """Go on where the search of an answer ended, with its formulas as starting points.
-
-    Parameters
-    ----------
-    answer : Interpretation
-    budget : float or Budget
-        For the further search and its verdict.
-    field : GradientField, optional
-        What was read; needed for an answer that comes from a file.
-
-    Returns
-    -------
-    Interpretation
-        The new answer, or the old one where that has the better verdict; seconds and evaluations
-        count both.
-
-    Raises
-    ------
-    ExtensionError
-        If the field is not at hand.
-    """
+    """See `Interpretation.extend`; the old answer stays where it has the better verdict."""
     searched = _field_of(answer, field, "extend(30, ")
     origin = answer.origin if isinstance(answer.origin, Origin) else None
     known: dict[str, Any] = {} if origin is None else dict(origin.asked)
@@ -325,13 +266,7 @@ def extend(
 def symmetries_of(
     answer: Interpretation, *, field: GradientField | None = None, **keywords: Any
 ) -> Symmetries:
-    """Those of the field that an answer was read from; see `closedform.symmetries`.
-
-    Raises
-    ------
-    ExtensionError
-        If the field is not at hand.
-    """
+    """Those of the field that an answer was read from; see `closedform.symmetries`."""
     return symmetries(_field_of(answer, field, "symmetries("), **keywords)
 
 

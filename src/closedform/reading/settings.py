@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from closedform.basics.keywords import KeywordError
 from closedform.basics.progress import Progress, ProgressLike, choose_progress
 from closedform.errors import DomainError
@@ -13,11 +15,13 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.legality import Legality
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.several import SeedAgreement
+from closedform.interpretation.answer_data import SeedAgreement
 from closedform.interpretation.verdict import STATUSES
 from closedform.judge.checks import Check, all_checks
 from closedform.judge.rules import Rule, RuleLike, as_rule
+from closedform.judge.select_stage import Selection
 from closedform.judge.thresholds import Thresholds, as_thresholds
+from closedform.judge.verify_stage import verify
 from closedform.searching.budget import LEAST, Budget, Clock
 from closedform.searching.engine import Engine, get_engine
 from closedform.searching.space import SearchSpace, as_space
@@ -61,6 +65,22 @@ class Settings:
             choose_progress(progress),
         )
 
+    def judge(
+        self,
+        selection: Selection,
+        field: GradientField,
+        checks: Sequence[Check],
+        budget: Budget,
+        rng: np.random.Generator,
+        hypothesis: Expression | None = None,
+    ) -> Interpretation:
+        """The verdict on a choice, with these settings."""
+        return verify(
+            selection, field, checks=checks, thresholds=self.thresholds, budget=budget, rng=rng,
+            engine=self.engine, space=self.space, rule=self.rule, hypothesis=hypothesis,
+            progress=self.progress,
+        )  # fmt: skip
+
 
 def choice_budget(limits: Budget, clock: Clock) -> Budget:
     """What the choice may use: all that is left but for the verdict's share."""
@@ -102,12 +122,7 @@ def read_in_rounds(
     limits: Budget,
     read: Callable[[Budget, Sequence[Expression]], Interpretation],
 ) -> Interpretation:
-    """Read for `FIRST_ROUND` seconds, and for the rest of the budget if nothing is verified then.
-
-    field: what is read.
-    limits: of all rounds; one of less than two rounds, or of evaluations alone, is used at once.
-    read: from a budget and formulas to start from to an answer.
-    """
+    """Read for `FIRST_ROUND` seconds, and for the rest if nothing is verified then."""
     if limits.seconds is None or limits.seconds < 2 * FIRST_ROUND:
         return read(limits, ())
     clock = limits.start()
@@ -151,19 +166,13 @@ def check_seeds(seeds: int) -> None:
 def read_with_seeds(
     field: GradientField, count: int, first: int, read: Callable[[int], Interpretation]
 ) -> Interpretation:
-    """Read with some seeds, and return the best answer of the formula that most of them lead to.
-
-    first: the first seed; the others follow it.
-    read: from a seed to an answer.
-    """
+    """The best answer of the formula that most seeds, from `first` on, lead to."""
     answers = [read(first + place) for place in range(count)]
     groups: list[list[Interpretation]] = []
     for answer in answers:
-        home = next((group for group in groups if _same(group[0], answer, field)), None)
-        if home is None:
-            groups.append([answer])
-        else:
-            home.append(answer)
+        home = next((group for group in groups if _same(group[0], answer, field)), [])
+        groups += [] if home else [home]
+        home.append(answer)
     largest = max(groups, key=len)
     best = min(largest, key=lambda one: STATUSES.index(one.verdict.status))
     formulas = tuple("" if one.concept is None else str(one.concept) for one in answers)

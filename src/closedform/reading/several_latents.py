@@ -8,7 +8,7 @@ evidence for each concept modulo all others, where it stands alone: there nothin
 fits, and what differs from it by a function of the others is the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -29,7 +29,6 @@ from closedform.judge.measurement import compare_hypothesis
 from closedform.judge.regions import divide, measure_alignment
 from closedform.judge.rules import Contender
 from closedform.judge.select_stage import Selection, select
-from closedform.judge.verify_stage import verify
 from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult, Status
@@ -66,25 +65,22 @@ class LatentsReader:
             # What a search has not used goes to those after it.
             limit = clock.remaining().share(1 / (rank - len(found)))
             (child,) = self.rng.spawn(1)
+            shown = Named(self.settings.progress, f"concept {len(found) + 1} of {rank}")
             result = search(
-                inner,
-                space=self.settings.space,
-                engine=self.settings.engine,
-                budget=limit,
-                rng=child,
-                progress=Named(self.settings.progress, f"concept {len(found) + 1} of {rank}"),
-                points=seen,
-            )
+                inner, space=self.settings.space, engine=self.settings.engine, budget=limit,
+                rng=child, progress=shown, points=seen,
+            )  # fmt: skip
             clock.evaluations += result.evaluations
-            known = [*_pool(selections), *_exchanged(selections)]
+            # Inputs exchanged: other components of a vector are often conserved too.
+            known = _pool(selections, self.costs, permute_inputs)
             both = replace(
                 result, front=result.front.merge(rescored(known, inner.subset(seen), self.costs))
             )
             selections.append(select(both, inner, rule=self.settings.rule, rng=child))
             chosen, chance = selections[-1].chosen, chance_level(inner.rank, inner.tangent.rank)
-            if chosen is None or result.status == "interrupted":
-                break
-            if chosen.misalignment > self.settings.thresholds.approximate * chance:
+            most = self.settings.thresholds.approximate * chance
+            is_over = result.status == "interrupted"
+            if chosen is None or is_over or chosen.misalignment > most:
                 break
             found.append(chosen.expression)
         return selections
@@ -121,13 +117,9 @@ class LatentsReader:
         seen = _usable(inner, self.seen)
         front = rescored(pool, inner.subset(seen), self.costs) if len(seen) else Front()
         result = SearchResult(
-            front,
-            status,
-            engine=self.settings.engine.name,
-            digest=inner.digest(),
-            seen=tuple(seen.tolist()),
-            costs=self.costs,
-        )
+            front, status, engine=self.settings.engine.name, digest=inner.digest(),
+            seen=tuple(seen.tolist()), costs=self.costs,
+        )  # fmt: skip
         return select(result, inner, rule=self.settings.rule, rng=self.rng.spawn(1)[0])
 
     def judge(
@@ -135,18 +127,8 @@ class LatentsReader:
     ) -> Interpretation:
         """The evidence for one concept modulo the others."""
         further = [FollowsLatents(self.field)] if others else []
-        return verify(
-            selection,
-            self.field.modulo(others),
-            checks=[*self.settings.checks, *further],
-            thresholds=self.settings.thresholds,
-            budget=budget,
-            rng=self.rng.spawn(1)[0],
-            engine=self.settings.engine,
-            space=self.settings.space,
-            rule=self.settings.rule,
-            progress=self.settings.progress,
-        )
+        checks, (child,) = [*self.settings.checks, *further], self.rng.spawn(1)
+        return self.settings.judge(selection, self.field.modulo(others), checks, budget, child)
 
 
 def read_latents(
@@ -157,11 +139,7 @@ def read_latents(
     hypothesis: Expression | None,
     rng: np.random.Generator,
 ) -> Interpretation:
-    """Read the concepts of a field of rank 2 or more.
-
-    limits: of the whole reading.
-    clock: that counts it.
-    """
+    """Read the concepts of a field of rank 2 or more."""
     seen = choose_points(field, rng)
     held = np.sort(
         rng.permutation(np.setdiff1d(np.flatnonzero(field.weights > 0), seen))[:MOST_HELD_OUT]
@@ -189,7 +167,8 @@ def _judged(
     chosen = reader.fitting(selections)
     if not chosen:
         return _nothing_read(reader, selections[0], rest_of(limits, clock))
-    pool = [*_pool(selections), *_partial(selections, reader.costs)]
+    # Parts of sums: what an earlier concept was mixed with can be all that is left apart from it.
+    pool = _pool(selections, reader.costs, partial_sums)
     if any(later.complexity < earlier.complexity for earlier, later in pairwise(chosen)):
         chosen = reader.simplest_generators(pool, len(chosen))
     concepts = [contender.expression for contender in chosen]
@@ -270,38 +249,28 @@ def _nothing_read(reader: LatentsReader, first: Selection, budget: Budget) -> In
     )
 
 
-def _pool(selections: Iterable[Selection]) -> list[Candidate]:
-    """All that the searches have found, and what was made of it for the choice."""
+def _pool(
+    selections: Iterable[Selection],
+    costs: Costs,
+    further: Callable[[Expression], Iterable[Expression]],
+) -> list[Candidate]:
+    """All that the searches have found, what was made of it for the choice, and, of what was
+    chosen, further formulas.
+    """
     found: dict[Expression, Candidate] = {}
+    more: list[Candidate] = []
     for selection in selections:
         for candidate in selection.result.front:
             found.setdefault(candidate.expression, candidate)
         for one in selection.contenders:
             made = Candidate(one.expression, 1.0, one.complexity, one.engine)
             found.setdefault(one.expression, made)
-    return list(found.values())
-
-
-def _exchanged(selections: Iterable[Selection]) -> list[Candidate]:
-    """What was chosen, inputs exchanged: other components of a vector are often conserved."""
-    return [
-        Candidate(image, 1.0, chosen.complexity, chosen.engine)
-        for selection in selections
-        if (chosen := selection.chosen) is not None
-        for image in permute_inputs(chosen.expression)
-    ]
-
-
-def _partial(selections: Iterable[Selection], costs: Costs) -> list[Candidate]:
-    """Parts of the sums that were chosen: what an earlier concept was mixed with can be all that is
-    left over apart from it.
-    """
-    return [
-        Candidate(part, 1.0, part.complexity(costs), chosen.engine)
-        for selection in selections
-        if (chosen := selection.chosen) is not None
-        for part in partial_sums(chosen.expression)
-    ]
+        if (chosen := selection.chosen) is not None:
+            more += [
+                Candidate(form, 1.0, form.complexity(costs), chosen.engine)
+                for form in further(chosen.expression)
+            ]
+    return [*found.values(), *more]
 
 
 def _usable(field: GradientField, rows: NDArray[np.int64]) -> NDArray[np.int64]:

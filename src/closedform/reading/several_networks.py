@@ -26,7 +26,7 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import TangentSpace, robust_spread
 from closedform.field.tolerances import ROUNDED_AWAY
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.several import NetworkReading
+from closedform.interpretation.answer_data import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.judge.checks import Check, Sure
 from closedform.judge.rules import RuleLike
@@ -103,21 +103,11 @@ def interpret_fields(
         )
     seed = as_seed(rng)
     found = interpret_field(
-        common_field(fields),
-        engine=engine,
-        budget=budget,
-        rng=seed,
-        space=space,
-        rule=rule,
-        hypothesis=hypothesis,
-        checks=checks,
-        thresholds=thresholds,
-        progress=progress,
-        title=title,
-        command=command,
-        units=units if units is not None else fields[0].units,
+        common_field(fields), engine=engine, budget=budget, rng=seed, space=space, rule=rule,
+        hypothesis=hypothesis, checks=checks, thresholds=thresholds, progress=progress,
+        title=title, command=command, units=units if units is not None else fields[0].units,
         seeds=seeds,
-    )
+    )  # fmt: skip
     generator = np.random.default_rng([seed, len(fields)])
     pairs = zip(fields, labels, strict=True)
     readings = (_judged(found, field, label, generator, thresholds) for field, label in pairs)
@@ -125,12 +115,7 @@ def interpret_fields(
 
 
 def common_field(fields: Sequence[GradientField]) -> GradientField:
-    """One field of several: the mean of their directions where they share points, else all points
-    together.
-
-    fields: of the same inputs. The common rank is the median; fields of higher rank are cut to it,
-        and fields of lower rank are left out.
-    """
+    """One field of several, of the median rank: mean directions at shared points, else all."""
     if len(fields) == 1:
         return fields[0]
     if len({field.names for field in fields}) != 1:
@@ -188,9 +173,9 @@ def _judged(
 
 
 def _own_verdict(answer: Interpretation) -> Verdict:
-    """Whether one network follows the common form with constants of its own. That these are fitted
-    is no reason for doubt here: how sure the form is was asked of what the networks have in common.
-    """
+    """Whether one network follows the common form with constants of its own."""
+    # That these are fitted is no reason for doubt: how sure the form is was asked of what the
+    # networks have in common.
     checks = tuple(check for check in answer.verdict.checks if check.name != Sure.name)
     heaviest = max((rival.weight for rival in answer.rivals), default=0.0)
     is_fine = all(check.passed for check in checks) and (answer.confidence or 0.0) >= heaviest
@@ -220,13 +205,9 @@ def _agreed(fields: Sequence[GradientField], rank: int) -> GradientField:
     trust = (typical + ROUNDED_AWAY) / (typical + ROUNDED_AWAY + apart)
     jacobians = np.swapaxes(frames / first.scale[:, None], 1, 2)
     field = GradientField.from_arrays(
-        first.points,
-        np.where(alive[:, None, None], jacobians, np.nan),
-        names=first.names,
-        tangent=first.tangent,
-        weights=weights.mean(axis=0) * trust,
-        signed=first.is_signed,
-    )
+        first.points, np.where(alive[:, None, None], jacobians, np.nan), names=first.names,
+        tangent=first.tangent, weights=weights.mean(axis=0) * trust, signed=first.is_signed,
+    )  # fmt: skip
     return replace(
         field,
         latents=_joined([field.latents for field in fields]),

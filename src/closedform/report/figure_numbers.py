@@ -20,8 +20,8 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import subtrees
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer_data import Spread, spreads
 from closedform.interpretation.evidence import Directions, Phi
-from closedform.interpretation.several import Spread, spreads
 
 SMALLEST = 1e-10
 """Misalignments below this are drawn as this: they differ by rounding alone."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer_data import JointEvidence
 from closedform.interpretation.evidence import (
     Alignment,
     Faithfulness,
@@ -14,7 +15,6 @@ from closedform.interpretation.evidence import (
     InputNeed,
     Phi,
 )
-from closedform.interpretation.several import JointEvidence
 from closedform.interpretation.verdict import Status, Verdict
 from closedform.report.figure_numbers import short_number
 

@@ -13,10 +13,9 @@ from closedform.basics.files import write_text
 from closedform.basics.optional import require
 from closedform.errors import shown
 from closedform.expressions.expression import Expression
-from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer import Interpretation, ability
+from closedform.interpretation.answer_data import NetworkReading
 from closedform.interpretation.digits import few_digits, rounded_formula
-from closedform.interpretation.several import NetworkReading
 from closedform.interpretation.verdict import Verdict
 from closedform.report import figure_numbers, figures, svg
 from closedform.report.figure_numbers import angle_histogram, readable, short_number

@@ -15,8 +15,7 @@ import numpy as np
 from closedform.arrays import FloatArray
 from closedform.basics.optional import require
 from closedform.errors import ConceptError, ReportError, shown
-from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import Interpretation
+from closedform.interpretation.answer import Interpretation, ability
 from closedform.interpretation.digits import formula_text
 from closedform.interpretation.evidence import FrontEntry
 from closedform.report.figure_numbers import (

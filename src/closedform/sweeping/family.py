@@ -20,7 +20,7 @@ from closedform.field.alignment.refit import Tapes
 from closedform.field.gradient_field import GradientField
 from closedform.judge.regions import angles_in_degrees, divide
 from closedform.judge.rules import MATERIAL_DEGREES
-from closedform.reading.curves.curve_reading import CurveReading, read_curve
+from closedform.reading.curve_reading import CurveReading, read_curve
 
 if TYPE_CHECKING:
     import pandas

@@ -3,7 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import ShapeError
-from closedform.networks.siamese import SiameseOptions
+from closedform.networks.siamese_network import SiameseOptions
 from closedform.searching.budget import Budget
 
 BUDGET = Budget(evaluations=200)

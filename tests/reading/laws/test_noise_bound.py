@@ -3,8 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.expressions.parse import parse
-from closedform.reading.laws.changes import NeededNoise, explained_share
-from closedform.reading.laws.motions import Orbits
+from closedform.reading.laws.motions import NeededNoise, Orbits, explained_share
 
 NAMES = ("x", "y", "z", "w")
 SQUARES = cf.SearchSpace(operators=["add", "mul"], max_degree=2)

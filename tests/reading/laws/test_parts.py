@@ -5,15 +5,13 @@ import closedform as cf
 from closedform.errors import ShapeError
 from closedform.judge.systematic import ChangeParts, split_change
 from closedform.networks.whole_network import as_row_function
-from closedform.reading.laws.changes import KeptAlongOrbits, fit_on_orbits
-from closedform.reading.laws.changes import change_along_orbits as law_test
-from closedform.reading.laws.counting import Count, find_degeneracy, orbit_dimension
-from closedform.reading.laws.ending import Ending
-from closedform.reading.laws.found_laws import measure_drift
-from closedform.reading.laws.law_libraries import distance_library
+from closedform.reading.laws.counting import find_degeneracy, orbit_dimension
+from closedform.reading.laws.found_laws import Count, KeptAlongOrbits, fit_on_orbits, measure_drift
+from closedform.reading.laws.found_laws import change_along_orbits as law_test
 from closedform.reading.laws.law_search import LawSearch
-from closedform.reading.laws.law_sums import find_sums, prepare_fit
+from closedform.reading.laws.law_sums import distance_library, find_sums, prepare_fit
 from closedform.reading.laws.motion_evidence import (
+    Ending,
     RolloutError,
     differentiate_trajectories,
     follow_flow,

@@ -14,8 +14,8 @@ import numpy as np
 import closedform as cf
 from closedform.arrays import FloatArray
 from closedform.judge.regions import angles_in_degrees
-from closedform.reading.theories.fitted_theories import FittedTheory, fit_theories
 from closedform.reading.theories.theory import read_theories
+from closedform.reading.theories.weighed_theories import FittedTheory, fit_theories
 from closedform_bench.formulas.trained import PHIS
 from closedform_bench.verdicts.small_networks import SmallNetwork, train
 

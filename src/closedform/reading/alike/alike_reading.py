@@ -12,8 +12,8 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.sites import FormulaOfSums, Group, GroupsLike, as_groups, parse_sums
 from closedform.field.findings import Finding, Quality
 from closedform.field.gradient_field import GradientField
-from closedform.interpretation.abilities import ability
-from closedform.interpretation.answer import Interpretation, Provenance
+from closedform.interpretation.answer import Interpretation, ability
+from closedform.interpretation.evidence import Provenance
 from closedform.interpretation.verdict import CheckResult, Verdict
 from closedform.judge.checks import Evidence
 from closedform.judge.phi import fit_phi
@@ -48,9 +48,8 @@ class SpannedBySums:
     failure: str = "the sums do not hold the gradient on the sites"
 
     def measure(self, evidence: Evidence) -> CheckResult:
-        """Compare what is outside with the line of every alignment, and what differs between sites
-        with its own; if that is more, the network's values decide.
-        """
+        """Compare the part outside with the line of alignments, and what differs between sites."""
+        # If more differs than its own line allows, the network's values decide.
         if self.whole.other_kind:
             return CheckResult.made(False, _two_kinds(self.whole).message)
         outside = self.whole.mean_outside(evidence.rows)
@@ -81,11 +80,7 @@ def interpret_alike(
     thresholds: Thresholds,
     provenance: Provenance,
 ) -> Interpretation:
-    """Read a field in sums over its groups.
-
-    read: `interpret_field` without groups, and without what is asked.
-    provenance: of an answer without a search.
-    """
+    """Read a field in sums over its groups; `read` is `interpret_field` without groups."""
     known, hypothesis = as_groups(groups, field.names), asked["hypothesis"]
     guess = parse_sums(hypothesis, known, field.names) if isinstance(hypothesis, str) else None
     guess = hypothesis if isinstance(hypothesis, FormulaOfSums) else guess
@@ -100,9 +95,7 @@ def interpret_alike(
 
 @ability("verify_sums")
 def verify_sums(formula: FormulaOfSums, field: GradientField, **options: Any) -> Interpretation:
-    """Judge a stated formula of sums in these and those that span the gradient; options as in
-    `closedform.verify`.
-    """
+    """Judge a stated formula of sums; options as in `closedform.verify`."""
     groups = {each.name: each.group for each in formula.sums}
     rivals = () if isinstance(options["rivals"], str) else options["rivals"] or ()
     every = (formula, options["hypothesis"], *rivals)
@@ -203,11 +196,8 @@ ENOUGH = 50
 
 
 def alike_finding(field: GradientField, line: float) -> Finding | None:
-    """A finding if one function of each input, the same for all, holds the gradient: exchange two
-    inputs, and their derivatives are exchanged.
-
-    line: the share of the squared gradient that may be left.
-    """
+    """A finding if one function of each input, the same for all, holds the gradient."""
+    # Exchange two such inputs, and their derivatives are exchanged.
     count = len(field.names)
     usable = field.weights > 0
     if count <= FEW_INPUTS or field.rank != 1 or field.tangent.kind != "none" or not usable.any():

@@ -3,8 +3,8 @@ combination of few functions of that site (and its neighbours), with weights com
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -12,8 +12,7 @@ from scipy.optimize import minimize_scalar
 from closedform.expressions.complexity import description_length
 from closedform.judge.confidence import weighing
 from closedform.judge.witnesses import VALUE_FLOOR
-from closedform.reading.alike.site_terms import SiteTerm, terms_for
-from closedform.reading.alike.sites import Sites, kept_share
+from closedform.reading.alike.sites import Sites, SiteTerm, kept_share, terms_for
 
 MOST_POINTS = 150
 """Points that the sums are found on: each says as much as it has sites."""
@@ -61,7 +60,6 @@ class _Moments:
 
     sites: Sites
     terms: list[SiteTerm]
-    _fits: dict[tuple[SiteTerm, ...], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         with np.errstate(all="ignore"):
@@ -81,9 +79,9 @@ class _Moments:
         if self.sites.flips is None:
             return list(chosen)
         count = len(self.terms)
-        ordered = [(a, b) for a in range(count) for b in range(a, count)]
-        second = [count + ordered.index((min(p), max(p))) for p in _with_repeats(chosen)]
-        return [*chosen, *second]
+        ordered = list(combinations_with_replacement(range(count), 2))
+        pairs = [*((place, place) for place in chosen), *combinations(chosen, 2)]
+        return [*chosen, *(count + ordered.index((min(p), max(p))) for p in pairs)]
 
     def left(self, chosen: Sequence[int]) -> float:
         """Share of the squared gradient that a set leaves, without the worst points."""
@@ -91,9 +89,7 @@ class _Moments:
         return kept_share(self.total - self._inside(places, self.along[:, places]), self.total)
 
     def _inside(self, places: Sequence[int], along: np.ndarray) -> np.ndarray:
-        """The square, at each point, of the part in the span of some columns of what has these
-        products with them.
-        """
+        """At each point, the square of the part in the span of some columns."""
         inner = self.products[:, places][:, :, places]
         ridge = 1e-13 * np.trace(inner, axis1=1, axis2=2)[:, None, None] * np.eye(len(places))
         found = np.linalg.solve(inner + ridge + 1e-300 * np.eye(len(places)), along[:, :, None])
@@ -109,10 +105,8 @@ class _Moments:
 
 
 def find_span(sites: Sites, *, may_fit: bool = True) -> Span:
-    """The fewest sums that leave little of a group's gradient, and one more.
-
-    may_fit: whether functions with a number inside are tried, which takes most of the time.
-    """
+    """The fewest sums that leave little of a group's gradient, and one more."""
+    # Fitting numbers inside functions takes most of the time.
     few = sites.some(MOST_POINTS)
     terms = [one for one in terms_for(few.values, few.group) if may_fit or one.number is None]
     moments = _Moments(few, terms)
@@ -127,8 +121,10 @@ def find_span(sites: Sites, *, may_fit: bool = True) -> Span:
         fitted = [_fitted([terms[p] for p in set_], few.share) for set_ in _unlike(ranked, terms)]
         lowest = min(span.left for span in fitted)
         found = _likeliest(fitted, sites)
-        if best is not None and (lowest > best.left / WORTH or not _is_better(found, best, sites)):
-            break
+        if best is not None:
+            is_better = sites.latents is None or _score(found, sites) < _score(best, sites)
+            if lowest > best.left / WORTH or not is_better:
+                break
         best = found
         if best.left <= EXACT:
             break
@@ -146,22 +142,17 @@ def find_span(sites: Sites, *, may_fit: bool = True) -> Span:
 def _unlike(
     ranked: Sequence[tuple[float, tuple[int, ...]]], terms: Sequence[SiteTerm]
 ) -> list[tuple[int, ...]]:
-    """The best sets, one for each set of functions: a number inside is fitted from the best of its
-    starts.
-    """
+    """The best sets, one for each set of functions: numbers inside start from their best value."""
     found: dict[tuple[str, ...], tuple[int, ...]] = {}
     for _, set_ in ranked:
         found.setdefault(tuple(terms[place].text for place in set_), set_)
-        if len(found) == KEPT:
-            break
-    return list(found.values())
+    return list(found.values())[:KEPT]
 
 
 def _with_spare(span: Span, moments: _Moments) -> Span:
-    """One more sum that a reading of a single one can leave out: told apart from the others site by
-    site at most points, and over points the one that follows them least, since a network's error in
-    a sum that follows another looks like a slope along both.
-    """
+    """With one more sum, which the reading of a single one can leave out."""
+    # It has to differ site by site at most points, and over points it is the one that follows the
+    # others least: a network's error in a sum that follows another looks like a slope along both.
     terms = [*moments.terms, *span.terms]
     every = _Moments(moments.sites, terms)
     chosen = list(range(len(moments.terms), len(terms)))
@@ -181,11 +172,7 @@ def _with_spare(span: Span, moments: _Moments) -> Span:
 
 
 def _fitted(terms: Sequence[SiteTerm], left: Callable[[Sequence[SiteTerm]], float]) -> Span:
-    """A set with the numbers inside its functions fitted, one after the other, and written with as
-    few digits as serve.
-
-    left: the share that a set of terms leaves.
-    """
+    """A set with the numbers inside its functions fitted one by one, in as few digits as serve."""
     found = list(terms)
     open_ = [place for place, term in enumerate(found) if term.number is not None]
 
@@ -215,34 +202,19 @@ def _fitted(terms: Sequence[SiteTerm], left: Callable[[Sequence[SiteTerm]], floa
     return Span(tuple(found), len(found), left(found))
 
 
-def _shortest(spans: list[Span]) -> Span:
-    """The shortest of those that are as good as the best."""
+def _likeliest(spans: list[Span], sites: Sites) -> Span:
+    """The best by both witnesses; by directions alone, the shortest of those that are as good."""
     lowest = min(span.left for span in spans)
+    if sites.latents is not None and lowest > EXACT:
+        return min(spans, key=lambda span: _score(span, sites))
     fine = [span for span in spans if span.left <= AS_GOOD * lowest + EXACT]
     return min(fine, key=lambda span: (sum(term.length for term in span.terms), span.left))
 
 
-def _likeliest(spans: list[Span], sites: Sites) -> Span:
-    """The best by both witnesses; by directions alone, the shortest of those that are as good."""
-    is_exact = min(span.left for span in spans) <= EXACT
-    if sites.latents is None or is_exact:
-        return _shortest(spans)
-    return min(spans, key=lambda span: _score(span, sites))
-
-
-def _is_better(larger: Span, span: Span, sites: Sites) -> bool:
-    return sites.latents is None or _score(larger, sites) < _score(span, sites)
-
-
 def _score(span: Span, sites: Sites) -> float:
-    """Nats, as formulas are weighed, by both witnesses and by length: a network's values tell
-    functions apart that its gradients do not. To join one more sum takes a sign and a number.
-    """
+    """Nats, as formulas are weighed, by both witnesses and by length."""
+    # Values tell functions apart that gradients do not. One more sum costs a sign and a number.
     numbers = weighing(has_values=True)
     lefts = np.array([span.left + EXACT, sites.values_left(span.terms) + VALUE_FLOOR])
     lengths = sum(description_length(term.expression.tree) + 3 for term in span.terms)
     return float(np.dot(numbers.most, np.log(lefts))) + numbers.price * lengths
-
-
-def _with_repeats(chosen: Sequence[int]) -> list[tuple[int, int]]:
-    return [*((place, place) for place in chosen), *combinations(chosen, 2)]

@@ -17,12 +17,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.field.tangent_space import robust_spread
 from closedform.networks.flips import two_values
 from closedform.reading.alike.site_spans import find_span
-from closedform.reading.alike.site_terms import SiteTerm
-from closedform.reading.alike.sites import Sites
+from closedform.reading.alike.sites import Sites, SiteTerm
 
 NO_SHARE = 1e-6
 """Share of the squared gradient below which a group does not matter: an angle of 0.06 degrees."""
-
 
 SURELY = 0.9
 """What two kinds of sites must explain of how sites differ, and how far two halves of the points
@@ -55,9 +53,7 @@ class SumsField:
     other_kind: tuple[str, ...] = ()
 
     def formula(self, expression: Expression) -> FormulaOfSums:
-        """An expression of the sums as a function of all inputs; sums that do not occur are left
-        out.
-        """
+        """An expression of the sums as a function of all inputs, without sums that do not occur."""
         own = expression.rename(self.field.names)
         used = [place for place in range(len(self.sums)) if place in own.tree.variables]
         names = [*(str(self.sums[place]) for place in used), *self.field.names[len(self.sums) :]]
@@ -70,9 +66,7 @@ class SumsField:
         return share * (1 - self.of_values)
 
     def mean_outside(self, rows: NDArray[np.int64] | None = None) -> float:
-        """Outside the sums, without the worst twentieth of the points, and without what the mean
-        over a group has left.
-        """
+        """Outside the sums, without the worst 5% of the points and what a mean over groups left."""
         chosen = np.arange(len(self.outside)) if rows is None else rows
         return max(
             trimmed_mean(self.outside[chosen], self.field.weights[chosen]) - self.averaged, 0.0
@@ -86,16 +80,7 @@ class SumsField:
 def field_of_sums(
     field: GradientField, groups: dict[str, Group], stated: Sequence[SiteSum] = ()
 ) -> SumsField:
-    """Find the sums that span the gradient on each group, and the field in these.
-
-    groups: with columns as sites.
-    stated: sums that a user's formula holds; they are among the field's.
-
-    Raises
-    ------
-    FieldError
-        If the field has several latents, or a tangent space.
-    """
+    """Find the sums that span the gradient on each group; the field in these and stated ones."""
     if field.rank != 1 or field.tangent.kind != "none":
         raise FieldError(
             f"Sums over sites are read from the gradient of one neuron in all inputs; this field "
@@ -159,16 +144,12 @@ def field_of_sums(
     reliable = np.where(np.isfinite(noise), signal / np.maximum(signal + noise, 1e-300), 0.0)
     if field.slopes is not None:
         covectors = covectors * field.slopes[:, :1]
+    names = [*map(str, sums), *(field.names[column] for column in alone)]
     reduced = GradientField.from_arrays(
-        points,
-        covectors,
-        latents=field.latents,
-        names=[*map(str, sums), *(field.names[column] for column in alone)],
-        tangent="none",
-        weights=np.where(is_known, field.weights * reliable, 0.0),
-        notes=field.notes,
+        points, covectors, latents=field.latents, names=names, tangent="none",
+        weights=np.where(is_known, field.weights * reliable, 0.0), notes=field.notes,
         signed=field.is_signed,
-    )
+    )  # fmt: skip
     mean = field.quality.finding("averaged-over-groups")
     averaged, asymmetry, of_values = (
         0.0 if mean is None else mean.data[key] for key in ("left", "broken", "of_values")
@@ -181,9 +162,8 @@ def field_of_sums(
 
 
 def _with_pairs(group: Group, points: FloatArray) -> Group:
-    """A group with neighbours where it needs some: of spins there is but one sum over sites, and a
-    reading needs something to leave out. Consecutive sites serve.
-    """
+    """A group with neighbours where it needs some; consecutive sites serve."""
+    # Of spins there is only one sum over sites, and a reading needs something to leave out.
     if len(group.pairs) or two_values(points[:, group.columns]) is None:
         return group
     return Group(group.sites, shape=(len(group.sites),))
@@ -197,9 +177,7 @@ def _with_stated(terms: Sequence[SiteTerm], stated: Sequence[SiteSum]) -> list[S
 
 
 def _site_factors(explained: FloatArray, left: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
-    """(2, n_sites): for each site the factor of what is explained that fits best what is left, on
-    every second point and on the others.
-    """
+    """(2, n_sites): for each half of the points the factor that fits best what is left."""
     rows = np.flatnonzero(usable)
     found = []
     for half in (rows[::2], rows[1::2]):
@@ -211,9 +189,7 @@ def _site_factors(explained: FloatArray, left: FloatArray, usable: NDArray[np.bo
 def _broken(
     explained: FloatArray, left: FloatArray, usable: NDArray[np.bool_], factors: FloatArray
 ) -> FloatArray:
-    """What one factor for each site explains of what is left: on each half of the points that of
-    the other half.
-    """
+    """What a factor for each site, from the other half of the points, explains of what is left."""
     found = np.zeros(len(left))
     rows = np.flatnonzero(usable)
     for others, own in zip((rows[1::2], rows[::2]), factors, strict=True):
@@ -223,9 +199,8 @@ def _broken(
 
 
 def _other_kind(factors: FloatArray) -> NDArray[np.bool_]:
-    """Which sites are the fewer of two kinds, if there are two: divided by one half of the points,
-    kinds explain the factors that the other half gives.
-    """
+    """Which sites are the fewer of two kinds, if there are two."""
+    # Kinds that one half of the points shows must explain the factors of the other half.
     first, second = factors - factors.mean(axis=1, keepdims=True)
     count, shared = len(first), float(first @ second)
     order = np.argsort(first)

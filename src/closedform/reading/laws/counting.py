@@ -10,13 +10,16 @@ from scipy.spatial import KDTree
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
-from closedform.field.tangent import TangentSpace
+from closedform.field.tangent_space import TangentSpace
 from closedform.reading.laws.law_sums import best_supports
 from closedform.reading.laws.motions import differentiated, inside
-from closedform.reading.laws.tolerances import HARDLY
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_library
 from closedform.searching.terms.sum_formula import sums, write
+
+HARDLY = 0.05
+"""A quantity whose spread is this share of what its gradients allow hardly varies on the data."""
+
 
 N_SAMPLES = 1500
 """Of a long orbit, and points at which quantities that hardly vary are looked for."""
@@ -36,44 +39,10 @@ _ACROSS = 1e-12
 """What gradients count across the tangent space, so that none vanishes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many independent laws there are."""
-
-    lower: int  #: the rank of the gradients of the laws that were verified
-    upper: int | None
-    """Inputs less the dimension that orbits fill; None where orbits are too short to tell."""
-    is_cut_short: bool = False
-    """Whether they are too short because time, or Ctrl-C, ended the roll-outs."""
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether both bounds agree."""
-        return self.upper == self.lower
-
-    def __str__(self) -> str:
-        known, why = counted(self.lower, "independent law"), "orbits are too short to"
-        if self.is_certain:
-            return f"{known}: orbits leave no room for more."
-        if self.is_cut_short:
-            why = "the roll-outs were ended before they could"
-        if self.upper is None:
-            return f"At least {known}; {why} say how many there can be."
-        return f"Between {self.lower} and {self.upper} independent laws."
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things, the last word in the plural where it has to be."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:
-    """The dimension that one orbit fills, by the ratio of the distances to the two nearest
-    neighbours (Facco, d'Errico, Rodriguez and Laio, 2017); None if it does not return often enough.
-
-    orbit (n_times, n_inputs): in the order of time.
-    scale (n_inputs,)
-    """
+    """The dimension that one orbit (n_times, n_inputs) fills; None if it returns too rarely."""
+    # By the ratio of the distances to the two nearest neighbours (Facco, d'Errico, Rodriguez and
+    # Laio, 2017).
     if len(orbit) < LEAST_SAMPLES:
         return None
     distances, neighbours = KDTree(orbit / scale).query(orbit / scale, 3)
@@ -92,11 +61,9 @@ def orbit_dimension(orbit: FloatArray, scale: FloatArray) -> float | None:
 
 
 def most_laws(orbits: FloatArray, scale: FloatArray, n_free: int) -> int | None:
-    """An upper bound: degrees of freedom less the dimension that orbits fill.
-
-    The smallest dimension of all is taken: an orbit that seems to fill more may be noisy, or
-    sampled at regular times.
-    """
+    """An upper bound: degrees of freedom less the dimension that orbits fill."""
+    # The smallest dimension counts: an orbit that seems to fill more may be noisy, or sampled at
+    # regular times.
     found = [orbit_dimension(orbit, scale) for orbit in orbits]
     known = [one for one in found if one is not None]
     if not known:
@@ -128,11 +95,9 @@ def find_degeneracy(
     rng: np.random.Generator,
     tangent: TangentSpace | None = None,
 ) -> Degeneracy | None:
-    """The simplest quadratic function that hardly varies on the data, if there is one.
-
-    Functions that do not vary at all are no coincidence and do not count, nor do those that vary
-    across the stated tangent space only: what is known to be constant varies by noise.
-    """
+    """The simplest quadratic function that hardly varies on the data, if there is one."""
+    # Functions that do not vary at all are no coincidence, nor are those that vary across the
+    # stated tangent space only: what is known to be constant varies by noise.
     if len(points) > N_SAMPLES:
         some = rng.choice(len(points), N_SAMPLES, replace=False)
         points, tangent = points[some], None if tangent is None else tangent.subset(some)

@@ -24,10 +24,14 @@ from closedform.judge.checks import Check
 from closedform.judge.rules import RuleLike
 from closedform.judge.thresholds import Thresholds
 from closedform.networks.extract import extract_field
-from closedform.reading.laws.changes import OrbitCheck, change_along_orbits, fit_on_orbits
-from closedform.reading.laws.counting import counted
 from closedform.reading.laws.finding import conserved
-from closedform.reading.laws.found_laws import Laws
+from closedform.reading.laws.found_laws import (
+    Laws,
+    OrbitCheck,
+    change_along_orbits,
+    counted,
+    fit_on_orbits,
+)
 from closedform.reading.one_field import interpret_field
 from closedform.reading.settings import Settings
 from closedform.searching.budget import Budget, as_budget
@@ -35,7 +39,8 @@ from closedform.searching.engine import Engine
 from closedform.searching.space import SearchSpace
 
 if TYPE_CHECKING:
-    from closedform.networks.siamese import SiameseOptions, TrainedSiamese
+    from closedform.networks.siamese import TrainedSiamese
+    from closedform.networks.siamese_training import SiameseOptions
 
 Sampler = Callable[[int, np.random.Generator], FloatArray]
 """From a number of pairs and a generator to an array of shape (n, 2, n_inputs)."""
@@ -190,9 +195,8 @@ def discover(
 
 def _directly(laws: Laws) -> Discovery:
     """What the pairs say without a network."""
-    said = (
-        f"{counted(len(laws.verified), 'invariant')} read from the pairs themselves. {laws.count}"
-    )
+    count = counted(len(laws.verified), "invariant")
+    said = f"{count} read from the pairs themselves. {laws.count}"
     tests = tuple(law.test for law in laws.verified if law.test is not None)
     return Discovery(laws.concepts, (), (), laws.count.is_certain, said, laws, tests)
 
@@ -246,19 +250,14 @@ def _hold(trainer: "_Trainer", most: int, read: Reader) -> Discovery:
         field = trainer.field_with(trained, known)
         rounds.append(Round(1, field.rank, field.quality.spectrum, trained.seconds))
         complete = field.rank <= len(known) or field.rank >= field.tangent.rank
-        if not complete:
-            found = read(field.modulo(known))
-            if found.verdict.status == "none" or found.concept is None:
-                complete = True
-            else:
-                readings.append(found)
-                known.append(found.concept)
-    why = (
-        "a network that had to tell apart samples with equal values of these has learned nothing "
-        "more."
-        if complete
-        else "there may be more."
-    )
+        found = None if complete else read(field.modulo(known))
+        if found is None or found.concept is None or found.verdict.status == "none":
+            complete = True
+        else:
+            readings.append(found)
+            known.append(found.concept)
+    learned = "a network that had to tell apart samples with equal values of these has learned"
+    why = f"{learned} nothing more." if complete else "there may be more."
     said = f"{counted(len(known), 'invariant')} read; {why}"
     return Discovery(tuple(known), tuple(readings), tuple(rounds), complete, said)
 
@@ -274,24 +273,18 @@ class _Trainer:
     seed: int
 
     def train(self, latents: int, negatives: FloatArray) -> "TrainedSiamese":
-        from closedform.networks.siamese import SiameseOptions, train_siamese  # brings torch
+        from closedform.networks.siamese import train_siamese
+        from closedform.networks.siamese_training import SiameseOptions
 
         usual = SiameseOptions(
-            hidden=(128, 128),
-            activation="silu",
-            weight_decay=0.0,
-            learning_rate=6e-3,
-            epochs=40,
-            schedule="cycle",
-            standardize=True,
-            loss="contrast",
-        )
+            hidden=(128, 128), activation="silu", weight_decay=0.0, learning_rate=6e-3, epochs=40,
+            schedule="cycle", standardize=True, loss="contrast",
+        )  # fmt: skip
         chosen = usual if self.training is None else self.training
         # Negatives of a whole batch are not chosen one by one, so one latent needs the other loss.
         chosen = replace(chosen, latents=latents, loss=chosen.loss if latents > 1 else "triplet")
-        return train_siamese(
-            np.concatenate([self.pairs, negatives], axis=1), chosen, rng=self.seed + latents
-        )
+        triples = np.concatenate([self.pairs, negatives], axis=1)
+        return train_siamese(triples, chosen, rng=self.seed + latents)
 
     def any_negatives(self) -> FloatArray:
         return np.random.default_rng([self.seed, 2]).permutation(self.pairs)[:, :1]

@@ -13,17 +13,24 @@ from closedform.basics.randomness import Randomness, as_seed
 from closedform.basics.threads import single_threaded
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
-from closedform.field.tangent import StatedConstraint, TangentSpace, constraint_tangent
+from closedform.field.tangent import StatedConstraint, constraint_tangent
+from closedform.field.tangent_space import TangentSpace
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.verdict import Verdict
+from closedform.interpretation.verdict import STATUSES, Verdict
 from closedform.judge.checks import Sure
 from closedform.judge.verify_stage import verify
-from closedform.reading.laws.changes import KeptAlongOrbits, change_along_orbits
-from closedform.reading.laws.counting import Count, Degeneracy, find_degeneracy, most_laws
-from closedform.reading.laws.ending import INTERRUPTED, TIME, Ending
-from closedform.reading.laws.found_laws import Law, Laws, measure_drift
+from closedform.reading.laws.counting import find_degeneracy, most_laws
+from closedform.reading.laws.found_laws import (
+    Count,
+    KeptAlongOrbits,
+    Law,
+    Laws,
+    change_along_orbits,
+    measure_drift,
+)
 from closedform.reading.laws.law_search import LawCandidate, LawSearch
 from closedform.reading.laws.motion_evidence import (
+    Ending,
     Given,
     MotionEvidence,
     evidence_of_flow,
@@ -49,6 +56,12 @@ FEWEST_ORBITS = 5
 
 MOST_NEARLY = 3
 """Formulas that are told as nearly conserved."""
+
+
+TIME = "Time ended the search; a larger budget may find more laws."
+
+
+INTERRUPTED = "Interrupted: these are the laws found until then."
 
 
 @single_threaded
@@ -137,8 +150,10 @@ def conserved(
     compile_ahead(choose_progress(progress))
     ending = Ending(limits.start())
     given = Given(names, constraints, horizon, generator, ending)
-    kinds = {"flow": flow, "trajectories": trajectories, "pairs": pairs, "simulator": simulator}
-    evidence = _ready(kinds, points, times, given)
+    evidence = _ready(
+        {"flow": flow, "trajectories": trajectories, "pairs": pairs, "simulator": simulator},
+        points, times, given,
+    )  # fmt: skip
     finder = _Finder(evidence, allowed, ending, generator, constraints)
     ending.unless_interrupted(finder.search_sums)
     ending.unless_interrupted(lambda: finder.search_further(engine, progress))
@@ -150,13 +165,13 @@ def _ready(
     kinds: Mapping[str, Any], points: ArrayLike | None, times: ArrayLike | None, given: Given
 ) -> MotionEvidence:
     """The evidence, from the one thing that was given."""
-    passed = [name for name, value in kinds.items() if value is not None]
+    passed = {name: value for name, value in kinds.items() if value is not None}
     if len(passed) != 1:
         raise KeywordError(
             "Pass exactly one of flow (with points), trajectories, pairs or simulator (with "
             f"points); got {' and '.join(passed) or 'none of them'}."
         )
-    kind, value = passed[0], kinds[passed[0]]
+    ((kind, value),) = passed.items()
     if kind == "trajectories":
         return evidence_of_trajectories(value, times, given)
     if kind == "pairs":
@@ -186,12 +201,11 @@ class _Finder:
         self.law_search = LawSearch(
             seen, held, self.space, self.rng, self._tangent(seen), self.evidence.is_computed
         )
-        self.degeneracy: Degeneracy | None = find_degeneracy(
+        self.degeneracy = find_degeneracy(
             motion.points, motion.names, motion.scale, self.rng, self._tangent(motion)
         )
-        self.upper: int | None = None
-        if self.evidence.long is not None:
-            self.upper = most_laws(self.evidence.long, motion.scale, self.evidence.n_free)
+        long = self.evidence.long
+        self.upper = None if long is None else most_laws(long, motion.scale, self.evidence.n_free)
 
     def _tangent(self, motion: Motion) -> TangentSpace | None:
         """Where the stated constraints let the points of a motion vary."""
@@ -240,8 +254,7 @@ class _Finder:
             own = self.law_search.bounded(self.law_search.offer(concept) or self._measured(concept))
             if own not in (*found, *nearly):
                 judged.append(self._judged(own))
-        order = {"verified": 0, "ambiguous": 1, "approximate": 2, "none": 3}
-        listed = sorted(judged, key=lambda law: order.get(law.verdict.status, 3))
+        listed = sorted(judged, key=lambda law: STATUSES.index(law.verdict.status))
         lower = sum(law.verdict.status == "verified" for law in listed)
         # Noise fills all dimensions: a bound below what was found says nothing.
         upper = self.upper if self.upper is not None and self.upper >= lower else None
@@ -281,26 +294,18 @@ class _Finder:
                 groups = self.evidence.motion.groups
         test = None if groups is None else change_along_orbits(one.concept, groups, self.rng)
         noise = np.sqrt(max(one.change.total**2 - one.change.systematic**2, 0.0))
-        doubt = ""
-        if self.degeneracy is not None and self.degeneracy.share <= 3 * noise:
-            doubt = self.degeneracy.sentence
-        check = KeptAlongOrbits(
-            test, one.change.systematic, float(noise), doubt, self.law_search.allowed
-        )
+        is_doubtful = self.degeneracy is not None and self.degeneracy.share <= 3 * noise
+        doubt = self.degeneracy.sentence if self.degeneracy is not None and is_doubtful else ""
+        allowed = self.law_search.allowed
+        check = KeptAlongOrbits(test, one.change.systematic, float(noise), doubt, allowed)
         drift = None
         if self.evidence.states is not None and self.evidence.times is not None:
             drift = measure_drift(one.concept, self.evidence.states, self.evidence.times, self.rng)
         if self.evidence.field is None:
             return Law(one.concept, _by_test(check, one), one.change, test, drift)
-        found = verify(
-            one.concept,
-            self.evidence.field,
-            rivals=None,
-            checks=[check],
-            rng=self.rng,
-            progress=False,
-        )
-        verdict = _by_checks(found, self.law_search.allowed, one)
+        field, checks = self.evidence.field, [check]
+        found = verify(one.concept, field, rivals=None, checks=checks, rng=self.rng, progress=False)
+        verdict = _by_checks(found, allowed, one)
         return Law(one.concept, verdict, one.change, test, drift, found)
 
 
@@ -312,9 +317,8 @@ def _by_test(check: KeptAlongOrbits, one: LawCandidate) -> Verdict:
 
 
 def _by_checks(found: Interpretation, allowed: float, one: LawCandidate) -> Verdict:
-    """The verdict where there are directions. How likely a formula is the only one means nothing
-    for laws, of which there are several: the second witness is the change along motions.
-    """
+    """The verdict where there are directions; the second witness is the change along motions."""
+    # How likely a formula is the only one means nothing for laws, of which there are several.
     checks = tuple(check for check in found.verdict.checks if check.name != Sure.name)
     status = found.verdict.status
     if found.fit is not None and status != "none":

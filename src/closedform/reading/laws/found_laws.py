@@ -4,15 +4,141 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
 
 from closedform.arrays import FloatArray, frozen
+from closedform.canonical.constants import free_constants, with_constants
 from closedform.expressions.expression import Expression
 from closedform.interpretation.answer import Interpretation
 from closedform.interpretation.digits import formula_text
-from closedform.interpretation.verdict import Verdict
+from closedform.interpretation.verdict import CheckResult, Verdict
+from closedform.judge.checks import Evidence
 from closedform.judge.systematic import ChangeParts
-from closedform.reading.laws.changes import N_DRAWS, OrbitCheck
-from closedform.reading.laws.counting import Count
+from closedform.reading.laws.counting import HARDLY
+from closedform.reading.laws.law_search import LAW
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many independent laws there are."""
+
+    lower: int  #: the rank of the gradients of the laws that were verified
+    upper: int | None
+    """Inputs less the dimension that orbits fill; None where orbits are too short to tell."""
+    is_cut_short: bool = False
+    """Whether they are too short because time, or Ctrl-C, ended the roll-outs."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether both bounds agree."""
+        return self.upper == self.lower
+
+    def __str__(self) -> str:
+        known, why = counted(self.lower, "independent law"), "orbits are too short to"
+        if self.is_certain:
+            return f"{known}: orbits leave no room for more."
+        if self.is_cut_short:
+            why = "the roll-outs were ended before they could"
+        if self.upper is None:
+            return f"At least {known}; {why} say how many there can be."
+        return f"Between {self.lower} and {self.upper} independent laws."
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things, the last word in the plural where it has to be."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+N_DRAWS = 400
+"""Of the bootstrap over orbits: enough for the ends of a 95% interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrbitCheck:
+    """How much a function changes along trajectories, relative to how much it differs between them:
+    root mean square of the deviation from each trajectory's mean, over the spread of the means.
+    """
+
+    change: float
+    low: float  #: lower end of its 95% bootstrap interval over trajectories
+    high: float  #: upper end
+    n_orbits: int
+
+
+def change_along_orbits(
+    concept: Expression, groups: FloatArray, rng: np.random.Generator
+) -> OrbitCheck:
+    """Compare changes along unseen trajectories with differences between them."""
+    with np.errstate(all="ignore"):
+        values = concept(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
+    if not np.isfinite(values).all() or len(values) < 3:
+        return OrbitCheck(np.inf, np.inf, np.inf, len(values))
+    within, means = values.var(axis=1), values.mean(axis=1)
+    draws = rng.integers(len(values), size=(N_DRAWS, len(values)))
+
+    def ratio(rows: NDArray[np.int64]) -> FloatArray:
+        between = np.maximum(means[rows].var(axis=-1), 1e-300)
+        return np.sqrt(within[rows].mean(axis=-1) / between)
+
+    low, high = np.percentile(ratio(draws), [2.5, 97.5])
+    return OrbitCheck(float(ratio(np.arange(len(values)))), float(low), float(high), len(values))
+
+
+@dataclass(frozen=True)
+class KeptAlongOrbits:
+    """The check on orbits as one of the verdict."""
+
+    outcome: OrbitCheck | None  # None where there are points and velocities only
+    change: float  # systematic change on held-out rows, as the search measured it
+    noise: float  # what noise adds to it
+    degenerate: str = ""  # why the data cannot tell, if they cannot
+    allowed: float = LAW  # largest systematic change of a law
+    name: str = "law"
+    asks: str = "Does it keep its value along held-out motions, as far as noise lets us see?"
+    failure: str = "it changes along the motion"
+
+    def measure(self, evidence: Evidence | None = None) -> CheckResult:
+        """Compare the change, which was measured before, with what a law may have."""
+        del evidence
+        fine = self.change <= self.allowed and not self.degenerate
+        text = (
+            f"Along held-out motions it changes systematically by {100 * self.change:.2g}% of its "
+            f"overall variation (at most {100 * self.allowed:g}% is allowed); noise adds "
+            f"{100 * self.noise:.2g}%."
+        )
+        if self.outcome is not None:
+            text += (
+                f" On {self.outcome.n_orbits} trajectories it changes by "
+                f"{100 * self.outcome.change:.2g}% (95% interval {100 * self.outcome.low:.2g} to "
+                f"{100 * self.outcome.high:.2g}%) of the spread between them."
+            )
+            fine = fine and self.outcome.low <= max(HARDLY, 5 * self.noise)
+        return CheckResult.made(fine, f"{text} {self.degenerate}".strip())
+
+
+def fit_on_orbits(concept: Expression, groups: FloatArray) -> Expression:
+    """Minimise Var(g within orbits) / Var(g) over a formula's constants, if others are better."""
+    free = free_constants(concept)
+    if not free:
+        return concept
+
+    def deviations(constants: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):
+            formula = with_constants(concept, [float(value) for value in constants])
+            values = formula(groups.reshape(-1, groups.shape[2])).reshape(groups.shape[:2])
+            found = (values - values.mean(axis=1, keepdims=True)) / values.std()
+        return np.nan_to_num(found, nan=1.0, posinf=1.0, neginf=1.0).ravel()
+
+    start = np.array([float(one.value) for one in free])
+    if start.size > len(groups):
+        return concept
+    found = least_squares(deviations, start, x_scale=np.maximum(np.abs(start), 1e-3), max_nfev=60)
+    before = float(np.sum(deviations(start) ** 2))
+    if not 2 * found.cost < before:
+        return concept
+    # Without the last digits, which the fit does not know.
+    return with_constants(concept, [float(f"{value:.7g}") for value in found.x])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,11 +168,7 @@ class Drift:
 def measure_drift(
     concept: Expression, states: FloatArray, times: FloatArray, rng: np.random.Generator
 ) -> Drift | None:
-    """Follow a quantity along a roll-out; None where it is not finite or vanishes.
-
-    states (n_orbits, n_times, n_inputs)
-    times (n_times,)
-    """
+    """Follow a quantity along roll-outs (n_orbits, n_times, n_inputs); None where it vanishes."""
     with np.errstate(all="ignore"):
         values = concept(states.reshape(-1, states.shape[2])).reshape(states.shape[:2])
     start = values[:, :1]
@@ -168,19 +290,19 @@ class Laws:
 
 
 def _row(law: Law) -> dict[str, Any]:
-    test, drift = law.test, law.drift
-    told = ("per_step", "total", "low", "high", "of_spread")
+    test, drift, told = law.test, law.drift, None
+    if test is not None:
+        told = {"change": test.change, "low": test.low, "high": test.high, "orbits": test.n_orbits}
+    kept = ("per_step", "total", "low", "high", "of_spread")
+    drifted = None if drift is None else {name: getattr(drift, name) for name in kept}
+    if drifted is not None and drift is not None:
+        drifted["time"] = float(drift.times[-1] - drift.times[0])
     return {
         "concept": str(law.concept),
         "verdict": law.verdict.status,
         "sentence": law.verdict.sentence,
         "change": law.change.total,
         "systematic": law.change.systematic,
-        "test": None
-        if test is None
-        else {"change": test.change, "low": test.low, "high": test.high, "orbits": test.n_orbits},
-        "drift": None
-        if drift is None
-        else {name: getattr(drift, name) for name in told}
-        | {"time": float(drift.times[-1] - drift.times[0])},
+        "test": told,
+        "drift": drifted,
     }

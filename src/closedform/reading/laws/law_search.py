@@ -21,24 +21,54 @@ from closedform.expressions.complexity import fitted_positions
 from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Tree, apply, constant, variable
-from closedform.field.tangent import TangentSpace
-from closedform.judge.systematic import BEYOND_NOISE, ChangeParts, split_change
-from closedform.reading.laws.changes import NeededNoise, explained_share
-from closedform.reading.laws.law_libraries import distance_library, mixed_library, radial_library
-from closedform.reading.laws.law_sums import LawFit, find_sums, prepare_fit
-from closedform.reading.laws.motions import N_POINTS, Flow, Motion, Orbits, is_new, unit_gradients
-from closedform.reading.laws.tolerances import (
-    CLEARLY,
-    EXACT_CHANGE,
-    LAW,
-    LAW_OF_COMPUTED,
-    LITTLE,
-    NEARLY,
-    ONE_VALUE,
+from closedform.field.tangent_space import TangentSpace
+from closedform.judge.systematic import BEYOND_NOISE, COMPATIBLE, ChangeParts, split_change
+from closedform.reading.laws.law_sums import (
+    LawFit,
+    distance_library,
+    find_sums,
+    mixed_library,
+    prepare_fit,
+    radial_library,
+)
+from closedform.reading.laws.motions import (
+    N_POINTS,
+    Flow,
+    Motion,
+    NeededNoise,
+    Orbits,
+    explained_share,
+    is_new,
+    unit_gradients,
 )
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.families import family_libraries
 from closedform.searching.terms.library import Term
+
+EXACT_CHANGE = 1e-6
+"""Largest change of a law along motions that are known exactly, relative to its spread: integrators
+and differences leave 1e-7, and a formula that is almost a law a hundred times that."""
+
+LAW = 1e-3
+"""Largest systematic change of what counts as a law. The energies of planets, which disturb each
+other, change by 1e-4; what is conserved because orbits are nearly circular, by their eccentricity.
+"""
+
+LAW_OF_COMPUTED = 1e-4
+"""The same where velocities or steps are computed: nothing but rounding disturbs them, which is
+1e-6 in single precision."""
+
+LITTLE = 0.01
+"""What changes by less is nearly conserved, and the simplest of it is told first."""
+
+NEARLY = 0.1
+"""Largest change of what is worth telling as nearly conserved."""
+
+
+ONE_VALUE, CLEARLY = 1e-3, 5.0
+"""What varies by less than this share of what its gradients allow, or than so many times its own
+change, has one value on the data."""
+
 
 MOST_COMPLEX_IN_NOISE = 60
 """Largest complexity of a law that is not exact, the usual largest of a search: with more constants
@@ -92,11 +122,9 @@ class LawSearch:
         return LAW_OF_COMPUTED if self.is_computed else LAW
 
     def run(self, most: int, stopped: Callable[[], bool]) -> None:
-        """Search library by library until as many independent laws are found as there can be.
-
-        First for sums that do not change at all. Where there are some the motion is known exactly,
-        and what changes a little is not a law; else noise is allowed for.
-        """
+        """Search library by library until as many independent laws are found as there can be."""
+        # First for sums that do not change at all. Where there are some the motion is known
+        # exactly, and what changes a little is not a law; otherwise noise is allowed for.
         fits: list[LawFit] = []
         for library in self.libraries():
             if stopped():
@@ -218,10 +246,8 @@ class LawSearch:
         return self._needed[concept]
 
     def settle(self) -> None:
-        """Offer laws with plain numbers where held-out rows do not tell them from the fitted
-        ones (the rows of a few orbits are too much alike to tell), and in their plainest form
-        modulo the others.
-        """
+        """Offer laws with plain numbers, and in their plainest form modulo the others."""
+        # The rows of a few orbits are too much alike to tell plain numbers from fitted ones.
         for one in self.laws() if self.seen.is_rich else ():
             if not one.is_exact:
                 self._offer_plainer(one.concept)
@@ -316,19 +342,7 @@ class LawSearch:
 def combinations(
     law: Expression, others: Sequence[Expression], points: FloatArray
 ) -> Iterator[Expression]:
-    """What a law becomes when a part that it shares with another law is taken out: a term of both,
-    or a factor.
-
-    points (n_points, n_inputs): where they are compared.
-
-    Examples
-    --------
-    >>> import numpy as np, closedform as cf
-    >>> names, rng = ["x", "v", "y", "w"], np.random.default_rng(0)
-    >>> both, one = (cf.parse(text, names) for text in ("x**2 + v**2 + y**2 + w**2", "x**2 + v**2"))
-    >>> str(next(combinations(both, [one], rng.uniform(1, 2, (50, 4)))))
-    'w**2 + y**2'
-    """
+    """What a law becomes without a term or factor that it shares with another law."""
     for other in others:
         for tree in _taken_out(law.tree, other.tree):
             try:

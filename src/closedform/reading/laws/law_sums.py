@@ -1,23 +1,117 @@
-"""Laws that are sums of library terms: null spaces of the terms' changes along a motion."""
+"""Laws that are sums of library terms: null spaces of the terms' changes along a motion.
 
-from collections.abc import Sequence
+Beside the families of the search the libraries hold distances between bodies, whose coordinates the
+names of the inputs tell (x1, y1 and x2, y2), and functions of single inputs times powers of others.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 
 from closedform.arrays import FloatArray
+from closedform.expressions.complexity import complexity
+from closedform.expressions.evaluate import evaluate
 from closedform.expressions.expression import Expression
-from closedform.expressions.tree import Tree
+from closedform.expressions.parse import parse
+from closedform.expressions.sums_and_products import power_of, sum_of
+from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.alignment.eigen import extended_minima
 from closedform.field.alignment.tolerances import DEPENDENT, PERFECT
 from closedform.reading.laws.motions import Motion
+from closedform.searching.space import SearchSpace
 from closedform.searching.terms.exact_sums import exact_sums
+from closedform.searching.terms.families import family_library
 from closedform.searching.terms.library import Term
 from closedform.searching.terms.moments import Moments
 from closedform.searching.terms.sum_formula import Sum, plain_number, sums, write
 from closedform.searching.terms.term_beam import Support
+
+_NUMBERED = re.compile(r"(.*\D)(\d+)")
+
+MOST_DISTANCES = 200
+"""More would leave too few rows for each term."""
+
+MOST_MIXED = 500
+"""Terms that are kept, the cheapest: a third of the rows that are searched at least."""
+
+FAMILIES = ("reciprocals", "radicals", "sines", "exponentials", "logarithms")
+
+MOST_RADIAL_INPUTS = 8
+"""With more there are hundreds of distances from the origin, and too few orbits for them."""
+
+
+def distance_library(
+    space: SearchSpace, names: Sequence[str], points: FloatArray, scale: FloatArray
+) -> list[Term]:
+    """Polynomials of degree 2, 1/d and log(d**2) of distances d of bodies; empty without bodies."""
+    totals = (one for one in _squared_distances(names) if evaluate(one, points).min() > 0)
+    trees = (tree for one in totals for tree in (_inverse_root(one), apply("log", one)))
+    functions = _allowed(trees, space, names)
+    if not 0 < len(functions) <= MOST_DISTANCES:
+        return []
+    return family_library("polynomials", space, names, points, scale, 2) + functions
+
+
+def _squared_distances(names: Sequence[str]) -> Iterator[Tree]:
+    """Of each two bodies, in each two or three of the letters that both have."""
+    bodies: dict[str, dict[str, int]] = {}
+    for place, name in enumerate(names):
+        if match := _NUMBERED.fullmatch(name):
+            bodies.setdefault(match[2], {})[match[1]] = place
+    for one, other in combinations(bodies.values(), 2):
+        pairs = [(place, other[letter]) for letter, place in one.items() if letter in other]
+        squares = [power_of(apply("sub", variable(a), variable(b)), 2) for a, b in pairs]
+        for count in (2, 3):
+            yield from map(sum_of, combinations(squares, count))
+
+
+def _inverse_root(total: Tree) -> Tree:
+    return apply("div", constant(1), apply("sqrt", total))
+
+
+def _allowed(trees: Iterable[Tree], space: SearchSpace, names: Sequence[str]) -> list[Term]:
+    allowed = (tree for tree in trees if space.allows(tree, names))
+    return [Term(tree, complexity(tree, space.costs)) for tree in allowed]
+
+
+def mixed_library(
+    space: SearchSpace,
+    names: Sequence[str],
+    points: FloatArray,
+    scale: FloatArray,
+    families: Sequence[str] = FAMILIES,
+) -> list[Term]:
+    """Polynomials and functions of one input times others, of all families, cheapest first."""
+    found = family_library("polynomials", space, names, points, scale, None)
+    for family in families:
+        more = family_library(family, space, names, points, scale)
+        found = [*found, *(term for term in more if len(term.tree.variables) <= 2)]
+    terms: dict[Tree, Term] = {}
+    for term in found:
+        terms.setdefault(term.tree, term)
+    return sorted(terms.values(), key=lambda term: (term.cost, term.tree.size))[:MOST_MIXED]
+
+
+def radial_library(
+    space: SearchSpace, names: Sequence[str], points: FloatArray, scale: FloatArray
+) -> list[Term]:
+    """Polynomials of degree 2, the user's own terms, and inverse distances from the origin."""
+    terms = family_library("polynomials", space, names, points, scale, 2)
+    for item in space.terms:
+        tree = (parse(item, names) if isinstance(item, str) else item.rename(names)).tree
+        terms.append(Term(tree, complexity(tree, space.costs), is_given=True))
+    squares = [apply("pow", variable(i), constant(2)) for i in range(len(names))]
+    counts = (2, 3) if len(names) <= MOST_RADIAL_INPUTS else ()
+    totals = (sum_of(some) for count in counts for some in combinations(squares, count))
+    roots = (_inverse_root(one) for one in totals if evaluate(one, points).min() > 0)
+    # Later ones replace equal ones: what the user gave is given.
+    return list({term.tree: term for term in [*terms, *_allowed(roots, space, names)]}.values())
+
 
 MOST_TERMS = 24
 """Longest sum: the hyperdeterminant of 2x2x2 tensors has twelve terms."""
@@ -32,7 +126,6 @@ MOST_LONG = 40
 """Longer ones that are fitted, the cheapest."""
 
 _CONSTANT = 1e-7  # share of its size by which a sum that rounding alone varies may vary
-
 
 WIDTH = 30
 """Sets of each size that are extended."""
@@ -128,12 +221,9 @@ def _supports(fit: LawFit, rng: np.random.Generator) -> list[Support]:
 
 
 def _null_space(changes: FloatArray, values: FloatArray) -> FloatArray:
-    """An orthonormal basis of the coefficients of sums that vary and do not change, with those of
-    sums that do not even vary: the latter make the former sparse.
-
-    Singular values, not eigenvalues of moments: where terms nearly depend on each other squares
-    would lose half of the digits.
-    """
+    """A basis of the coefficients of sums that do not change, with those that do not vary."""
+    # The latter make the former sparse. Singular values, not eigenvalues of moments: where terms
+    # nearly depend on each other squares would lose half of the digits.
     turn, still = _turned(values)
     _, left, vectors = svd(changes @ turn / np.sqrt(len(changes)), full_matrices=True)
     exact = np.zeros(turn.shape[1], dtype=bool)
@@ -154,9 +244,7 @@ def _turned(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def reduced(fit: LawFit, support: list[int]) -> list[int]:
-    """A sum without the terms that noise explains: dropping one costs less than the logarithm of
-    the number of rows, as Schwarz's criterion has it.
-    """
+    """A sum without the terms that noise explains, by Schwarz's criterion."""
     while len(support) > 1:
         best, vector = smallest(fit, support)
         if best is None:
@@ -221,18 +309,7 @@ def _in_best_unit(option: Sum) -> Sum:
 def best_supports(
     small: FloatArray, whole: FloatArray, most_terms: int, *, per_size: int
 ) -> list[Support]:
-    """The best sets of 1, 2, ... terms, by the least ratio of two quadratic forms.
-
-    small, whole (n_terms, n_terms): what is to be small, and what it is compared with; `whole` has
-        a unit diagonal.
-    per_size: sets of each size that are returned.
-
-    Examples
-    --------
-    >>> small = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.5]])
-    >>> best_supports(small, np.eye(3), 2, per_size=1)
-    [(2,), (0, 1)]
-    """
+    """The best sets of 1, 2, ... terms, by the least ratio of two quadratic forms."""
     values = np.diagonal(small).copy()
     found: list[Support] = [(int(k),) for k in np.argsort(values)[:per_size]]
     beam = np.arange(len(small))[:, None]

@@ -1,9 +1,9 @@
 """What was given, made ready: a motion to search, directions to judge by, and orbits to test on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,8 +18,8 @@ from closedform.field.tangent import StatedConstraint
 from closedform.field.tangent_space import robust_spread
 from closedform.networks.whole_network import RowFunction, as_row_function
 from closedform.reading.laws.counting import N_SAMPLES
-from closedform.reading.laws.ending import Ending
-from closedform.reading.laws.motions import Flow, Motion, Orbits
+from closedform.reading.laws.motions import FEW_ORBITS, Flow, Motion, Orbits
+from closedform.searching.budget import Clock
 
 N_FOLLOWED = 48
 """Points that a flow or simulator is followed from, for the law test and the drift."""
@@ -50,6 +50,31 @@ flow, which it would follow with ever smaller steps."""
 
 SHORT_SHARE, LONG_SHARE = 0.15, 0.3
 """Of the budget: when the roll-outs for the law test end, and those for the count."""
+
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Ending:
+    """The clock of a call, and whether it was interrupted."""
+
+    clock: Clock
+    is_interrupted: bool = False
+
+    def is_due(self, share: float) -> bool:
+        """Whether to go on with what there is: so much of the budget is used up."""
+        return self.is_interrupted or self.clock.used >= share
+
+    def unless_interrupted(self, work: Callable[[], Result]) -> Result | None:
+        """Do a piece of work. Ctrl-C ends it and what would follow; a second one ends the call."""
+        try:
+            return None if self.is_interrupted else work()
+        except KeyboardInterrupt:
+            if self.is_interrupted:
+                raise
+            self.is_interrupted = True
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,28 +217,15 @@ def _secants(first: FloatArray, second: FloatArray, given: Given) -> GradientFie
 
 def _thinned(states: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Places of each trajectory at random times, at most as many rows as the search can use."""
-    most = max(2, min(N_PLACES, MOST_ROWS // len(states)))
-    if len(states) < 10:
-        most = MOST_ROWS // 10
+    is_few = len(states) < FEW_ORBITS
+    most = MOST_ROWS // FEW_ORBITS if is_few else max(2, min(N_PLACES, MOST_ROWS // len(states)))
     if states.shape[1] <= most:
         return states
     return states[:, np.sort(rng.permutation(states.shape[1])[:most])]
 
 
 def differentiate_trajectories(trajectories: FloatArray, times: FloatArray) -> FloatArray:
-    """Smoothed states, their velocities and the velocities' standard errors, by smoothing splines;
-    shape (3, n_trajectories, n_times, n_inputs).
-
-    trajectories (n_trajectories, n_times, n_inputs)
-    times (n_times,): ascending, `FEWEST` or more.
-
-    Examples
-    --------
-    >>> times = np.linspace(0, 6, 100)
-    >>> _, velocities, _ = differentiate_trajectories(np.sin(times)[None, :, None], times)
-    >>> bool(np.abs(velocities[0, :, 0] - np.cos(times)).max() < 1e-2)
-    True
-    """
+    """Smoothed states, velocities and their standard errors, shape (3, *trajectories.shape)."""
     found = np.apply_along_axis(lambda values: _differentiate(times, values), 1, trajectories)
     return np.moveaxis(found, 1, 0)
 
@@ -230,9 +242,7 @@ def _differentiate(times: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _spline(times: FloatArray, values: FloatArray) -> CubicSpline:
-    """The smoothing spline of least cross-validated error, or the interpolating one where the data
-    carry no noise that it could see.
-    """
+    """The smoothing spline of least cross-validated error; without noise, through all values."""
     spread = float(np.ptp(values))
     if spread == 0:
         return CubicSpline(times, values)
@@ -252,21 +262,12 @@ class RolloutError(ClosedformError):
 def follow_flow(
     flow: RowFunction, start: FloatArray, times: FloatArray, ending: Ending, share: float = 1.0
 ) -> FloatArray:
-    """Integrate a flow from several points at once.
-
-    flow: from points (n, d) to velocities.
-    start (n, d)
-    times (n_times,): from 0 upwards.
-    ending, share: when that share of the budget is used up, or at Ctrl-C, what there is has to do.
-
-    Returns an array of shape (n, n_times, d), with fewer times where it was stopped.
-    """
+    """States (n, n_times, d) from some points; fewer where time ends, or at Ctrl-C."""
     flow(start)  # its precision is known afterwards
-    count = int((times <= 0).sum())
-    found = [start.reshape(1, -1)] * count
+    found = [start.reshape(1, -1)] * int((times <= 0).sum())
 
     def follow() -> None:
-        nonlocal count
+        count = len(found)
         tolerance = max(TOLERANCE, OF_PRECISION * flow.precision)
         solver = DOP853(
             lambda _, state: flow(state.reshape(start.shape)).ravel(),
@@ -298,9 +299,7 @@ def follow_flow(
 def repeat_steps(
     step: RowFunction, start: FloatArray, count: int, ending: Ending, share: float = 1.0
 ) -> FloatArray:
-    """States of a simulator, shape (n, count + 1, d), from the start on: at least one step, and
-    fewer than asked for where a share of the budget is used up, or at Ctrl-C.
-    """
+    """States (n, count + 1, d) of a simulator; fewer where time ends, or at Ctrl-C."""
     states = [np.array(start, dtype=np.float64)]
     states.append(step(states[-1]))
     while len(states) <= count and not ending.is_due(share):

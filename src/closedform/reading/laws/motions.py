@@ -5,11 +5,12 @@ velocity at each point; an orbit, that g has one value at all its points. For a 
 are linear in the coefficients: the sum of the terms' changes vanishes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from closedform.arrays import FloatArray
 from closedform.expressions.expression import Expression
@@ -18,14 +19,55 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
-from closedform.field.tangent import TangentSpace
-from closedform.reading.laws.changes import NeededNoise, needed_noise
+from closedform.field.tangent_space import TangentSpace
+from closedform.judge.systematic import MOST_MEDIANS
 
-FEW_ORBITS = 10
-"""On fewer orbits nearly every sum of many terms can be made constant."""
+FEW_ORBITS = 10  # fewer than these are too few curves to search for exact sums
 
 CHUNK_BYTES = 64_000_000
 """Gradients of so many bytes are held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeededNoise:
+    """The noise that would explain how much a formula changes along orbits."""
+
+    variance: float  # of every input, if all are equally noisy; in squared spreads
+    shares: FloatArray  # (n_inputs,): what each input contributes to it; their sum is 1
+
+
+def noise_needed(values: FloatArray, gradients: FloatArray) -> NeededNoise:
+    """The noise of the inputs that would cause the changes along orbits."""
+    n_places = values.shape[1]
+    with np.errstate(all="ignore"):
+        squares = gradients**2
+        # Of a deviation from the mean of the orbit's places, each of which has noise of its own.
+        caused = (1 - 2 / n_places) * squares + squares.mean(axis=1, keepdims=True) / n_places
+        whole = caused.sum(axis=2)
+        deviations = np.abs(values - values.mean(axis=1, keepdims=True))
+        ratios = np.divide(
+            deviations, np.sqrt(whole), out=np.zeros_like(whole), where=deviations > 0
+        )
+        most = MOST_MEDIANS * float(np.median(ratios))
+        calm = np.minimum(ratios, most) if most > 0 else ratios
+        shares = np.nanmean((caused / whole[:, :, None]).reshape(-1, caused.shape[2]), axis=0)
+    return NeededNoise(float(np.mean(calm**2)), shares)
+
+
+def explained_share(one: NeededNoise, others: Iterable[NeededNoise]) -> float:
+    """How much of a formula's squared change noise can explain, between 0 and 1."""
+    # No formula changes less than by noise. Each bounds a sum of the inputs' variances, weighted
+    # with its shares; the largest weighted sum for the formula in question is a linear programme.
+    if not one.variance > 0:
+        return 1.0
+    bounds = [one, *others]
+    variances = np.array([bound.variance / one.variance for bound in bounds])
+    shares = np.array([bound.shares for bound in bounds])
+    fine = np.isfinite(variances) & np.isfinite(shares).all(axis=1)
+    if not fine[0]:
+        return 1.0
+    found = linprog(-one.shares, A_ub=shares[fine], b_ub=variances[fine], bounds=(0, None))
+    return float(np.clip(-found.fun, 0.0, 1.0)) if found.success else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +115,7 @@ class Flow:
 
     @property
     def is_rich(self) -> bool:
-        """Whether sums that do not change at all say something. On a few orbits, which are curves,
-        nearly every sum of many terms can be made constant; velocities at points do.
-        """
+        """Whether sums that do not change at all say something, as they do here."""
         return True
 
     def table(self, trees: Sequence[Tree]) -> TermChanges:
@@ -110,9 +150,7 @@ class Flow:
 
     def split(self, rng: np.random.Generator) -> tuple["Flow", "Flow"]:
         """Two thirds of the points, and the rest."""
-        order = rng.permutation(len(self.points))
-        cut = len(order) * 2 // 3
-        first, second = np.sort(order[:cut]), np.sort(order[cut:])
+        first, second = two_thirds(len(self.points), rng)
         return (
             Flow(self.field.subset(first), self.along[first]),
             Flow(self.field.subset(second), self.along[second]),
@@ -134,7 +172,7 @@ class Orbits:
 
     @property
     def is_rich(self) -> bool:
-        """With ten orbits or more."""
+        """The same: on a few curves nearly every sum of many terms can be made constant."""
         return len(self.groups) >= FEW_ORBITS
 
     def table(self, trees: Sequence[Tree]) -> TermChanges:
@@ -156,9 +194,7 @@ class Orbits:
             return within.ravel() / np.sqrt(np.mean(np.sum(gradients**2, axis=2)))
 
     def needed_noise(self, concept: Expression, known: Sequence[Expression] = ()) -> NeededNoise:
-        """The noise of the points that would explain all changes of a function, or of what it has
-        on each orbit apart from the sum of known ones that has nearly its gradient.
-        """
+        """The noise of the points that would explain a function's changes modulo known ones."""
         values, gradients = self._followed(concept)
         if known:
             others = [self._followed(one) for one in known]
@@ -167,7 +203,7 @@ class Orbits:
             for place, (value, slope) in enumerate(others):
                 values = values - weights[:, place] * value
                 gradients = gradients - weights[:, place, :, None] * slope
-        return needed_noise(values, gradients)
+        return noise_needed(values, gradients)
 
     def _followed(self, concept: Expression) -> tuple[FloatArray, FloatArray]:
         """Values and scaled gradients at each place of each orbit."""
@@ -180,29 +216,27 @@ class Orbits:
         """Two thirds of the orbits, and the rest; a single orbit is cut in time."""
         if len(self.groups) < 3:
             cut = self.groups.shape[1] * 2 // 3
-            return (
-                replace(self, groups=self.groups[:, :cut]),
-                replace(self, groups=self.groups[:, cut:]),
-            )
-        order = rng.permutation(len(self.groups))
-        cut = len(order) * 2 // 3
-        return (
-            replace(self, groups=self.groups[np.sort(order[:cut])]),
-            replace(self, groups=self.groups[np.sort(order[cut:])]),
-        )
+            halves = self.groups[:, :cut], self.groups[:, cut:]
+        else:
+            first, second = two_thirds(len(self.groups), rng)
+            halves = self.groups[first], self.groups[second]
+        return replace(self, groups=halves[0]), replace(self, groups=halves[1])
 
 
 Motion = Flow | Orbits
 """Evidence of a motion."""
 
 
+def two_thirds(count: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], ...]:
+    """Two thirds of so many places, at random, and the rest; both ascending."""
+    order = rng.permutation(count)
+    return np.sort(order[: count * 2 // 3]), np.sort(order[count * 2 // 3 :])
+
+
 def differentiated(
     trees: Sequence[Tree], points: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-    """Values and scaled gradients of the terms that are finite everywhere and vary.
-
-    Returns values (n_terms, n_points); gradients (n_terms, n_points, n_inputs); kept (n_terms,).
-    """
+    """Values and scaled gradients of terms that are finite and vary, and their places."""
     chunk = max(1, CHUNK_BYTES // (8 * points.size))
     values, gradients, kept = [], [], []
     for start in range(0, len(trees), chunk):

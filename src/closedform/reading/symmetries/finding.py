@@ -21,14 +21,22 @@ from closedform.field.alignment.eigen import varying_modes
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.field.tolerances import LEAST_GAP
-from closedform.reading.symmetries.affine import ScaledInputs, parse_field
-from closedform.reading.symmetries.algebra import algebra_of
-from closedform.reading.symmetries.breaking import Judge
-from closedform.reading.symmetries.found_symmetries import Generator, Symmetries
-from closedform.reading.symmetries.level_sets import LevelSets, level_sets
+from closedform.reading.symmetries.affine import (
+    LARGEST_ERROR,
+    Judge,
+    LevelSets,
+    ScaledInputs,
+    level_sets,
+    parse_field,
+)
+from closedform.reading.symmetries.found_symmetries import Generator, Symmetries, algebra_of
 from closedform.reading.symmetries.plain_basis import plain_fields, plain_translations
-from closedform.reading.symmetries.tolerances import LARGEST_ERROR, MOST_INPUTS
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
+
+MOST_INPUTS = 40
+"""With these the affine fields are 1,640, and their moments grow with the square of that; more were
+not tried."""
+
 
 _BOX = (2, 98)  # per cent: pictures leave out what lies farthest
 
@@ -216,10 +224,7 @@ def null_translations(seen: LevelSets, judge: Judge) -> NullSpace:
 
 
 def null_affine_fields(seen: LevelSets, complement: FloatArray, judge: Judge) -> NullSpace:
-    """Affine fields on the inputs without the translations.
-
-    complement (n_inputs, n_left): orthonormal columns, what the translations leave.
-    """
+    """Affine fields on what the translations leave, orthonormal columns (n_inputs, n_left)."""
     left = complement.shape[1]
     lost, whole = seen.quotient(complement).moments()
     values, vectors = varying_modes(lost, whole)
@@ -236,10 +241,7 @@ def lift(fields: FloatArray, complement: FloatArray) -> FloatArray:
 
 
 def _cut(values: FloatArray, fields: FloatArray, judge: Judge) -> NullSpace:
-    """Those that hold on unseen points, up to a gap.
-
-    values (n_fields,): ascending, of the points that the fields were fitted to.
-    """
+    """Those that hold on unseen points, up to a gap in their ascending fitted values."""
     count = 0
     while count < len(fields) and judge.measure(fields[count]).holds:
         count += 1

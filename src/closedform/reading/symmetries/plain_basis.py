@@ -12,18 +12,21 @@ import numpy as np
 from scipy.optimize import linprog
 
 from closedform.arrays import FloatArray
+from closedform.expressions.tolerances import SIMPLE_DENOMINATOR
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.tolerances import AFFINE
-from closedform.reading.symmetries.affine import ScaledInputs
-from closedform.reading.symmetries.breaking import Judge
-from closedform.reading.symmetries.level_sets import LevelSets
-from closedform.reading.symmetries.tolerances import (
-    EXACT_PARTS,
-    N_ORDERS,
-    PLAIN_DENOMINATOR,
-    ROUGH_PARTS,
-)
+from closedform.reading.symmetries.affine import Judge, LevelSets, ScaledInputs
 from closedform.searching.terms.exact_sums import echelon
+
+N_ORDERS = 24
+"""Orders of the terms in which sparse generators are looked for: each gives a whole basis,
+and the cheapest vectors of all are kept."""
+
+
+ROUGH_PARTS, EXACT_PARTS = (0.03, 0.1, 0.2), (1e-4,)
+"""Terms with a smaller share of a generator's largest are left out, in fields with errors and in
+exact ones."""
+
 
 _NEW = 1e-6  # share of a vector that must be left by those chosen before
 _ZERO = 1e-9  # of a linear programme's numbers
@@ -86,9 +89,8 @@ def _with_sign(field: FloatArray) -> FloatArray:
 
 
 def vanishing_fields(levels: LevelSets) -> FloatArray:
-    """Affine fields (n, n_inputs, n_inputs + 1) that do not move the data, which lies in a plane:
-    they may be added to any other, and make some of them sparse.
-    """
+    """Affine fields that do not move the data, which lies in a plane."""
+    # They may be added to any other, and make some of them sparse.
     factors = levels.factors
     values, vectors = np.linalg.eigh(factors.T @ factors / len(factors))
     still = vectors[:, values <= AFFINE**2 * values[-1]].T
@@ -160,9 +162,7 @@ def _nearest(space: FloatArray, kept: np.ndarray) -> FloatArray:
 def _plain(
     vector: FloatArray, in_scaled: Callable[[FloatArray], FloatArray], judge: Judge
 ) -> FloatArray:
-    """The vector in the unit in which its numbers are plainest, made plain as far as the points
-    that judge cannot tell.
-    """
+    """The vector in its plainest unit, its numbers plain where the judging points allow it."""
     fitted = in_scaled(vector)
     for plain in _plain_options(vector):
         if judge.is_no_worse(in_scaled(plain), fitted, int((vector != 0).sum()) - 1):
@@ -175,7 +175,7 @@ def _plain_options(vector: FloatArray) -> list[FloatArray]:
     """Fractions of small denominators near the ratios of a vector's numbers, shortest first."""
     options = []
     for unit in vector[np.flatnonzero(vector)]:
-        ratios = [Fraction(value / unit).limit_denominator(PLAIN_DENOMINATOR) for value in vector]
+        ratios = [Fraction(value / unit).limit_denominator(SIMPLE_DENOMINATOR) for value in vector]
         plain = np.array([float(ratio) for ratio in ratios])
         if ((plain == 0) == (vector == 0)).all():
             length = sum(len(str(abs(ratio))) for ratio in ratios)
@@ -185,9 +185,7 @@ def _plain_options(vector: FloatArray) -> list[FloatArray]:
 
 
 class Reduced:
-    """The inputs without as many as there are translations: each of the others minus what the
-    translations add to it.
-    """
+    """One input less for each translation: the others minus what the translations add to them."""
 
     def __init__(self, shifts: FloatArray, pivots: list[int]) -> None:
         count = shifts.shape[1]
@@ -223,11 +221,9 @@ class Reduced:
         return whole
 
     def lift(self, field: FloatArray, scale: FloatArray, strangers: FloatArray) -> FloatArray:
-        """The field on all inputs of fewest terms, up to multiples of the translations.
-
-        The sum of absolute coefficients is least, a linear programme; where several have the same,
-        turns are preferred, then scalings of single inputs, and motions within groups.
-        """
+        """The field on all inputs of fewest terms, up to multiples of the translations."""
+        # The sum of absolute coefficients is least, a linear programme; where several have the
+        # same, turns are preferred, then scalings of single inputs, and motions within groups.
         start = self.section(field)
         if not len(self.shifts):
             return start

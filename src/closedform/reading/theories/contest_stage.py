@@ -15,17 +15,17 @@ from closedform.basics.threads import single_threaded
 from closedform.errors import FieldError
 from closedform.field.gradient_field import GradientField
 from closedform.field.neighborhoods import affordable
-from closedform.field.tangent import StatedConstraint, TangentSpace
+from closedform.field.tangent import StatedConstraint
+from closedform.field.tangent_space import TangentSpace
 from closedform.judge.checks import undecided
 from closedform.judge.select_stage import MOST_IN_CHOICE
 from closedform.networks.extract import extract_field
 from closedform.networks.options import OptionKeywords
 from closedform.networks.tolerances import MAX_POINTS
-from closedform.reading.theories.fitted_theories import fit_theories
 from closedform.reading.theories.outcome import Contest
 from closedform.reading.theories.telling import outcome_of
 from closedform.reading.theories.theory import Formula, Free, read_theories
-from closedform.reading.theories.weighed_theories import Hall, weigh_hall
+from closedform.reading.theories.weighed_theories import Hall, fit_theories, weigh_hall
 from closedform.searching.budget import Budget, as_budget
 from closedform.searching.portfolio import compile_engines
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points
@@ -82,29 +82,13 @@ def contest(
     """
     seed = as_seed(rng)
     field = extract_field(
-        model,
-        inputs,
-        neuron,
-        names=names,
-        tangent=tangent,
-        constraints=constraints,
-        max_points=max_points,
-        smoothing=smoothing,
-        rng=seed,
-        **options,
-    )
-    label = title or (f"Neuron {neuron}" if isinstance(neuron, str) else "")
+        model, inputs, neuron, names=names, tangent=tangent, constraints=constraints,
+        max_points=max_points, smoothing=smoothing, rng=seed, **options,
+    )  # fmt: skip
     return contest_field(
-        field,
-        theories,
-        free=free,
-        given=given,
-        budget=budget,
-        rng=seed,
-        space=space,
-        progress=progress,
-        title=label,
-    )
+        field, theories, free=free, given=given, budget=budget, rng=seed, space=space,
+        progress=progress, title=title or (f"Neuron {neuron}" if isinstance(neuron, str) else ""),
+    )  # fmt: skip
 
 
 @single_threaded
@@ -224,15 +208,7 @@ def _points(
 
 
 def with_held(field: GradientField, given: Sequence[str]) -> GradientField:
-    """The field in which some inputs are held: every comparison is made in the others alone.
-
-    Examples
-    --------
-    >>> points = np.random.default_rng(0).uniform(1, 2, (50, 3))
-    >>> field = GradientField.from_arrays(points, points, names=["q", "x", "y"])
-    >>> with_held(field, ["q"]).tangent.rank
-    2
-    """
+    """The field in which some inputs are held: every comparison is made in the others alone."""
     words = [given] if isinstance(given, str) else list(given)
     for word in words:
         if word not in field.names:

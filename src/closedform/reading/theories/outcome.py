@@ -4,10 +4,69 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from closedform.reading.theories.failing_region import FailingRegion
+import numpy as np
+
+from closedform.arrays import FloatArray
 
 if TYPE_CHECKING:
     import pandas
+
+
+STANDS_OUT = 1.5
+"""Times by which the angle in a region exceeds that elsewhere to be worth a sentence."""
+
+
+SMALLEST_ANGLE = 1e-3
+"""Degrees below which angles do not differ."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FailingRegion:
+    """Where the angle of a theory is largest.
+
+    Attributes
+    ----------
+    inputs : tuple of str
+        The two that explain the angle best (one, if there is only one).
+    bounds : tuple of (str, float, float)
+        The region: input, and from where to where; infinite where it has no bound.
+    inside, outside : float
+        Median angles, in degrees.
+    share : float
+        Of the points, in the region.
+    points : ndarray, shape (n_points, 1 or 2)
+        The two inputs at some points.
+    angles : ndarray, shape (n_points,)
+        Degrees there.
+    """
+
+    inputs: tuple[str, ...]
+    bounds: tuple[tuple[str, float, float], ...]
+    inside: float
+    outside: float
+    share: float
+    points: FloatArray
+    angles: FloatArray
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the region is clearly worse than the rest."""
+        return self.inside > STANDS_OUT * max(self.outside, SMALLEST_ANGLE)
+
+    def __str__(self) -> str:
+        if not self.stands_out:
+            return f"about as far off everywhere ({self.outside:.2g} degrees)"
+        return (
+            f"fails where {' and '.join(_range(*bound) for bound in self.bounds)}: "
+            f"{self.inside:.2g} degrees there ({100 * self.share:.0f}% of the points), "
+            f"{self.outside:.2g} elsewhere"
+        )
+
+
+def _range(name: str, low: float, high: float) -> str:
+    if np.isinf(low):
+        return f"{name} < {high:.2g}"
+    return f"{name} > {low:.2g}" if np.isinf(high) else f"{low:.2g} < {name} < {high:.2g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,29 @@
 """From weighed theories to the outcome."""
 
 from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from closedform.arrays import FloatArray
+from closedform.arrays import FloatArray, frozen
 from closedform.expressions.printing import to_text
 from closedform.expressions.tree import Tree, apply, constant
 from closedform.interpretation.digits import formula_text
 from closedform.judge.fitting import SMALL_STEP
 from closedform.judge.measurement import INDEPENDENT
-from closedform.judge.regions import angles_in_degrees, divide, independent_pieces, mean_by_regions
-from closedform.reading.theories.failing_region import find_failing_region
-from closedform.reading.theories.fitted_theories import FittedTheory
-from closedform.reading.theories.outcome import Contest, Correction, FittedConstant, TheoryResult
-from closedform.reading.theories.weighed_theories import Hall, Weighed
+from closedform.judge.regions import divide, mean_by_regions
+from closedform.reading.theories.outcome import (
+    SMALLEST_ANGLE,
+    Contest,
+    Correction,
+    FailingRegion,
+    FittedConstant,
+    TheoryResult,
+)
+from closedform.reading.theories.weighed_theories import FittedTheory, Hall, Weighed
 
 N_DRAWS = 400
 """Draws of regions for the interval of a median angle."""
@@ -187,3 +194,73 @@ def correction_text(one: FittedTheory, names: Sequence[str]) -> str:
     if one.term.root == "log":
         return f"* ({to_text(one.term.children[0], names)})**{number}"
     return f"* exp({number}*{term})"
+
+
+MOST_PAIRS = 12
+"""Inputs whose pairs are compared: those along which the angle varies most."""
+
+
+DEPTH, LEAF = 2, 0.05
+"""Cuts on the way to a region, and the share of the points that it holds at least: a sentence holds
+no more, and fewer points are an accident."""
+
+
+MOST_KEPT = 1500
+"""Points that are kept for the picture."""
+
+
+def find_failing_region(
+    points: FloatArray, angles: FloatArray, names: Sequence[str], rng: np.random.Generator
+) -> FailingRegion:
+    """The pair of inputs that explains the angles best, and its worst region."""
+    logs = np.log(np.maximum(angles, SMALLEST_ANGLE))
+    columns = range(points.shape[1])
+    if len(columns) > MOST_PAIRS:
+        alone = [_grown(points[:, [column]], logs)[1] for column in columns]
+        columns = sorted(np.argsort(alone)[-MOST_PAIRS:].tolist())
+    pairs = list(combinations(columns, 2)) or [(0,)]
+    trees = [(pair, *_grown(points[:, list(pair)], logs)) for pair in pairs]
+    pair, tree, _ = max(trees, key=lambda one: one[2])
+    own = points[:, list(pair)]
+    leaves = tree.apply(own)
+    medians = {leaf: float(np.median(angles[leaves == leaf])) for leaf in np.unique(leaves)}
+    worst = max(medians, key=lambda leaf: medians[leaf])
+    is_in = leaves == worst
+    kept = rng.permutation(len(own))[:MOST_KEPT]
+    bounds = _box(tree.tree_, int(worst))
+    return FailingRegion(
+        inputs=tuple(names[column] for column in pair),
+        bounds=tuple((names[pair[place]], low, high) for place, (low, high) in bounds.items()),
+        inside=medians[worst],
+        outside=float(np.median(angles[~is_in])) if (~is_in).any() else medians[worst],
+        share=float(is_in.mean()),
+        points=frozen(own[kept]),
+        angles=frozen(angles[kept]),
+    )
+
+
+def _grown(points: FloatArray, logs: FloatArray) -> tuple[Any, float]:
+    """A small regression tree, and the share of the variance that it explains."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    least = max(int(LEAF * len(points)), 1)
+    tree = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=least, random_state=0)
+    tree.fit(points, logs)
+    return tree, float(tree.score(points, logs)) if np.ptp(logs) > 0 else 0.0
+
+
+def _box(tree: Any, leaf: int) -> dict[int, tuple[float, float]]:
+    """The bounds of a leaf, by column."""
+    above = {}
+    for parent in range(tree.node_count):
+        for child, is_left in ((tree.children_left, True), (tree.children_right, False)):
+            if child[parent] >= 0:
+                above[int(child[parent])] = parent, is_left
+    found: dict[int, tuple[float, float]] = {}
+    node = leaf
+    while node in above:
+        node, is_left = above[node]
+        column, cut = int(tree.feature[node]), float(tree.threshold[node])
+        low, high = found.get(column, (-np.inf, np.inf))
+        found[column] = (low, min(high, cut)) if is_left else (max(low, cut), high)
+    return dict(sorted(found.items()))

@@ -153,11 +153,10 @@ def _tape(tree: Tree) -> TapeBatch:
 
 
 class FunctionColumn:
-    """A Python function of the inputs, and of those free constants that are its arguments.
+    """A Python function of the inputs, and of those free constants that are its arguments."""
 
-    Its gradients come from torch or JAX if it is written in them, else from finite differences.
-    What was asked last is kept: most constants of a fit do not enter it.
-    """
+    # Gradients come from torch or JAX if it is written in them, else from finite differences. What
+    # was asked last is kept: most constants of a fit do not enter it.
 
     def __init__(self, function: Callable[..., Any], label: str, free: Sequence[str]) -> None:
         self.function, self.label = function, label
@@ -187,13 +186,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def read_free(free: Free) -> tuple[FreeConstant, ...]:
-    """The free constants, checked.
-
-    Examples
-    --------
-    >>> [(one.name, one.start, one.low) for one in read_free({"a": (0.5, 0, 1), "b": 2.0})]
-    [('a', 0.5, 0.0), ('b', 2.0, -1000.0)]
-    """
+    """The free constants, checked."""
     if isinstance(free, str):
         free = [free]
     given: Mapping[str, Any] = free if isinstance(free, Mapping) else dict.fromkeys(free)

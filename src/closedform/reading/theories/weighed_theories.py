@@ -1,31 +1,148 @@
-"""Theories, corrections and what a search found, weighed together on unseen points."""
+"""Theories, their constants fitted on both witnesses, weighed on unseen points together with
+corrections of the best and with what a search found.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.basics.progress import Progress
+from closedform.errors import ExpressionError
 from closedform.expressions.complexity import description_length, fitted_positions
 from closedform.expressions.expression import Expression
+from closedform.expressions.tree import Tree
 from closedform.field.alignment.tolerances import SAME
 from closedform.field.gradient_field import GradientField
-from closedform.judge.confidence import weighing, weights_of
-from closedform.judge.fitting import Fitter
-from closedform.judge.neighbours.made_forms import stock_of, terms_of
+from closedform.judge.confidence import Weighing, weighing, weights_of
+from closedform.judge.fitting import Fitter, Settled
+from closedform.judge.neighbours.made_forms import N_POINTS, further_terms, stock_of, terms_of
 from closedform.judge.neighbours.same_form import field_of, group_by_form
-from closedform.judge.pool import Pool, neighbours_of
-from closedform.judge.regions import Pair
+from closedform.judge.pool import Pool, neighbours_of, weigh
+from closedform.judge.regions import Pair, divide
 from closedform.judge.select_stage import select
 from closedform.judge.witnesses import Heard, Witnesses, typical
 from closedform.reading.settings import SEARCH_SHARE
-from closedform.reading.theories.fitted_theories import FittedTheory, corrections_of, misfit
 from closedform.reading.theories.theory import FREE_COST, Theory
 from closedform.searching.budget import Budget
 from closedform.searching.front import Candidate
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace
+
+DRAWS, BEST_DRAWS, STEPS = 30, 3, 30
+"""Places at which constants are tried, those of them from which a fit begins, and its steps: a
+stated formula comes without a search that would have fitted it."""
+
+ALIKE = 0.1
+"""Nats by which two fits of one theory differ that are the same to anybody."""
+
+STEPS_OF_CORRECTION = 8
+"""Steps for a corrected theory, which begins at the fitted one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedTheory:
+    """A theory where the fit ended."""
+
+    theory: Theory
+    settled: Settled
+    n_corrections: int = 0  # in it
+    term: Tree | None = None  # what the last of them added
+    is_factor: bool = False  # whether that term's exponential is a factor
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The constants."""
+        return self.settled.numbers
+
+
+def fit_theories(
+    theories: Sequence[Theory], seen: GradientField, rng: np.random.Generator
+) -> tuple[list[FittedTheory], Fitter]:
+    """Fit all, and take scales and counts from the one that fits best."""
+    witnesses = Witnesses.of(seen)
+    numbers = weighing(has_values=witnesses.has_values)
+    fitter = Fitter(witnesses, divide(seen, rng), (1.0, 1.0), numbers.most)
+    found = [_fitted(theory, fitter, rng) for theory in theories]
+    # What counts as a typical error is known only now; with it outliers no longer pull.
+    for _ in range(2):
+        fitter = _reweighed(fitter, found, numbers)
+        found = [
+            replace(one, settled=fitter.settle(one.theory.started(one.numbers), STEPS))
+            for one in found
+        ]
+    return found, _reweighed(fitter, found, numbers)
+
+
+def _reweighed(fitter: Fitter, found: Sequence[FittedTheory], numbers: Weighing) -> Fitter:
+    nearest = min(
+        (one.settled.heard for one in found), key=lambda heard: misfit(heard, numbers.most)
+    )
+    scales, counts = weigh(nearest, fitter.witnesses, numbers)
+    return replace(fitter, scales=scales, counts=counts)
+
+
+def misfit(heard: Heard, counts: Pair) -> float:
+    """Nats before a scale is known: of medians, which a few far points do not move."""
+    return float(np.dot(counts, np.log(typical(heard))))
+
+
+def _fitted(theory: Theory, fitter: Fitter, rng: np.random.Generator) -> FittedTheory:
+    """Fit one from the best of several starts."""
+    points = fitter.witnesses.field.points
+    _require_finite(theory, points)
+    starts = [theory.numbers]
+    if theory.constants:
+        starts += list(np.column_stack([one.draw(DRAWS, rng) for one in theory.constants]))
+    begun = [(fitter.witnesses.heard(*theory.at(one, points)), one) for one in starts]
+
+    def settled(heard: Heard, numbers: FloatArray) -> Settled:
+        return replace(fitter, scales=typical(heard)).settle(theory.started(numbers), STEPS)
+
+    order = np.argsort([misfit(heard, fitter.counts) for heard, _ in begun], kind="stable")
+    ends = [settled(*begun[place]) for place in order[:BEST_DRAWS]]
+    best = min(ends, key=lambda end: misfit(end.heard, fitter.counts))
+    # Some constants may change sign together without changing the concept; where both fit alike,
+    # the signs of the start are meant.
+    other = settled(best.heard, np.copysign(best.numbers, theory.numbers))
+    lowest, loss = (misfit(end.heard, fitter.counts) for end in (best, other))
+    return FittedTheory(theory, other if loss <= lowest + ALIKE else best)
+
+
+def _require_finite(theory: Theory, points: FloatArray) -> None:
+    """Refuse a theory that says nothing about these points, whatever its constants are."""
+    rng = np.random.default_rng(0)
+    tries = [theory.numbers]
+    tries += [np.array([one.draw(1, rng)[0] for one in theory.constants]) for _ in range(5)]
+    for numbers in tries:
+        values, gradients = theory.at(numbers, points)
+        finite = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
+        if finite.any() and gradients[finite].any():
+            return
+    raise ExpressionError(
+        f"The theory {theory.name!r} is not finite, or does not vary, at any of the "
+        f"{len(points)} points. Check the formula, its constants and the range of the inputs."
+    )
+
+
+def corrections_of(
+    best: FittedTheory, fitter: Fitter, allows: Callable[[Tree, tuple[str, ...]], bool]
+) -> list[FittedTheory]:
+    """The theory with each promising further term or factor, all constants fitted again."""
+    seen = fitter.witnesses.field
+    few = seen.subset(np.flatnonzero(seen.weights > 0)[: 2 * N_POINTS])
+    values, gradients = best.theory.at(best.numbers, few.points)
+    found = []
+    for coefficient, term, is_factor in further_terms(values, gradients, few, allows):
+        further = best.theory.corrected(term, coefficient, is_factor=is_factor)
+        start = further.started(np.append(best.numbers, coefficient))
+        settled = fitter.settle(start, STEPS_OF_CORRECTION)
+        if np.isfinite(settled.loss):
+            n_corrections = best.n_corrections + 1
+            found.append(FittedTheory(further, settled, n_corrections, term, is_factor))
+    return found
+
 
 NO_FURTHER = 0.01
 """Share of the typical squared error within which a formula that was found is a theory with its
@@ -139,9 +256,7 @@ def _price(fitter: Fitter) -> float:
 
 
 def _made_cost(form: Expression, theory: Theory, count: int, price: float) -> float:
-    """What is the n-th of the forms made from a theory is described by the theory, n, and those of
-    its fitted numbers that the theory does not have.
-    """
+    """The price of a theory, of a form's place among those made from it, and its new numbers."""
     further = max(len(fitted_positions(form.tree)) - len(theory.constants), 0)
     return price * (theory.free_length + FREE_COST * further) + float(np.log(count))
 
@@ -154,9 +269,7 @@ def _seen_score(one: FittedTheory, fitter: Fitter) -> float:
 def _near(
     formula: Expression, fitter: Fitter, space: SearchSpace, rng: np.random.Generator
 ) -> tuple[list[Expression], int]:
-    """The best of the forms that differ from a formula in a part, fitted, and how many there were
-    to choose from.
-    """
+    """The best forms that differ from a formula in a part, and of how many they are."""
     pool = Pool(
         fitter.witnesses, fitter.labels, lambda form, price: price * description_length(form.tree),
         weighing(has_values=fitter.witnesses.has_values),

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from closedform.expressions.evaluate import NUMPY
+from closedform.expressions.libraries import NUMPY
 from closedform.networks.parametric_formula import FormulaPhi, SplinePhi
-from closedform.reading.replacing.phi_fit import ReplacementError, error_of, fit_one, fit_several
+from closedform.reading.replacing import ReplacementError, error_of, fit_one, fit_several
 
 
 def values(phi, concept):

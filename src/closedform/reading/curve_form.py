@@ -1,4 +1,4 @@
-"""A formula of one index whose numbers are fitted to a curve."""
+"""A curve, values over an index with errors, and a formula whose numbers are fitted to it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

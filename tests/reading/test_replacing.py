@@ -4,7 +4,7 @@ import pytest
 import closedform as cf
 from closedform.basics.keywords import KeywordError
 from closedform.errors import NeuronError
-from closedform.reading.replacing.phi_fit import ReplacementError
+from closedform.reading.replacing import ReplacementError
 
 torch = pytest.importorskip("torch")
 NAMES = ["x", "v"]

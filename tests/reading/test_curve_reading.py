@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from closedform.expressions.parse import parse
-from closedform.reading.curves.curve_form import Curve, CurveForm, fit_curve
-from closedform.reading.curves.curve_reading import read_curve
+from closedform.reading.curve_form import Curve, CurveForm, fit_curve
+from closedform.reading.curve_reading import read_curve
 
 K = np.linspace(0.6, 6.0, 40)
 

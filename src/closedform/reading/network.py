@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -111,13 +110,15 @@ def interpret(
     networks = list(model) if several else [model]
     neurons = _neuron_of_each(neuron, len(networks)) if several else [neuron]
     clock = limits.start()
-    extract = partial(
-        extract_field, names=names, tangent=tangent, constraints=constraints,
-        max_points=max_points, smoothing=smoothing, rng=seed, units=known_units, groups=groups,
-        **options,
-    )  # fmt: skip
-    pairs = zip(networks, neurons, strict=True)
-    fields = [extract(network, inputs, which) for network, which in pairs]
+
+    def extracted(network: Any, which: Any) -> GradientField:
+        return extract_field(
+            network, inputs, which, names=names, tangent=tangent, constraints=constraints,
+            max_points=max_points, smoothing=smoothing, rng=seed, units=known_units, groups=groups,
+            **options,
+        )  # fmt: skip
+
+    fields = [extracted(*pair) for pair in zip(networks, neurons, strict=True)]
     # With any of these the field's points are not what the network takes.
     changing = ("transform", "wrt", "fixed", "prepare", "batched")
     is_plain = all(options.get(name) is None for name in changing)

@@ -13,7 +13,7 @@ from closedform.expressions.units import Units as Units
 from closedform.field.field_file import load_field as load_field
 from closedform.field.gradient_field import GradientField as GradientField
 from closedform.interpretation.answer import Interpretation as Interpretation
-from closedform.interpretation.storage import load_interpretation as load_interpretation
+from closedform.interpretation.answer import load_interpretation as load_interpretation
 from closedform.interpretation.verdict import Verdict as Verdict
 from closedform.judge.select_stage import Selection as Selection
 from closedform.judge.select_stage import select as select

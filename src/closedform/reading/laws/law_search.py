@@ -22,7 +22,7 @@ from closedform.expressions.expression import Expression
 from closedform.expressions.sums_and_products import scaled_terms
 from closedform.expressions.tree import Tree, apply, constant, variable
 from closedform.field.tangent_space import TangentSpace
-from closedform.judge.systematic import BEYOND_NOISE, COMPATIBLE, ChangeParts, split_change
+from closedform.judge.systematic import BEYOND_NOISE, ChangeParts, split_change
 from closedform.reading.laws.law_sums import (
     LawFit,
     distance_library,

@@ -13,13 +13,14 @@ from typing import Literal
 import numpy as np
 
 from closedform.arrays import FloatArray
+from closedform.canonical.tolerances import COMPATIBLE
 from closedform.errors import ExpressionError
 from closedform.expressions.expression import Expression
 from closedform.expressions.parse import parse
 from closedform.field.alignment.tolerances import PERFECT, ZERO_SHARE
 from closedform.field.gradient_field import GradientField
 from closedform.judge.regions import divide, independent_pieces, mean_by_regions
-from closedform.judge.systematic import BEYOND_NOISE, COMPATIBLE, predict_by_place, split_change
+from closedform.judge.systematic import BEYOND_NOISE, predict_by_place, split_change
 from closedform.searching.terms.sum_formula import plain_number
 
 _AFFINE = 1e-9  # share of a field that rounding may leave outside its affine part

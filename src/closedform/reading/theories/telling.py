@@ -14,7 +14,7 @@ from closedform.expressions.tree import Tree, apply, constant
 from closedform.interpretation.digits import formula_text
 from closedform.judge.fitting import SMALL_STEP
 from closedform.judge.measurement import INDEPENDENT
-from closedform.judge.regions import divide, mean_by_regions
+from closedform.judge.regions import angles_in_degrees, divide, independent_pieces, mean_by_regions
 from closedform.reading.theories.outcome import (
     SMALLEST_ANGLE,
     Contest,

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, permutations
+from itertools import combinations, combinations_with_replacement, islice, permutations
 from math import log2, log10
 
 import numpy as np
@@ -172,13 +172,14 @@ class _Maker:
         return self._allowed[key]
 
     def _cheapest(self, trees: Iterable[Tree]) -> list[Tree]:
-        allowed = [tree for tree in dict.fromkeys(trees) if self.allows(tree)]
-        return sorted(allowed, key=self._rank)[: self.limit]
+        # Ranking is cheap, and few of the dear ones are ever asked for.
+        ranked = sorted(dict.fromkeys(trees), key=self._rank)
+        return list(islice(filter(self.allows, ranked), self.limit))
 
     def _arguments(self, trees: Iterable[Tree]) -> list[Tree]:
         """The cheapest to stand inside functions: there a template does not apply."""
-        allowed = [tree for tree in dict.fromkeys(trees) if self._allows_inside(tree)]
-        return sorted(allowed, key=self._rank)[: self.limit]
+        ranked = sorted(dict.fromkeys(trees), key=self._rank)
+        return list(islice(filter(self._allows_inside, ranked), self.limit))
 
     def _rank(self, tree: Tree) -> tuple[float, int, int]:
         """Cheap terms first, and those of few inputs: of each kind with j inputs there are about

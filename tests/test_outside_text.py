@@ -272,7 +272,7 @@ def test_layers_shows_names_of_modules_escaped(tmp_path, monkeypatch):
 
 def test_doctor_shows_engines_escaped(monkeypatch):
     from closedform.cli import doctor_command
-    from closedform.searching import registry
+    from closedform.searching import engine as registry
 
     monkeypatch.setattr(registry, "engine_names", lambda: ["terms", EVIL])
     monkeypatch.setattr(doctor_command, "version", lambda name: f"1.0{EVIL}")

@@ -35,6 +35,8 @@ DEPENDENT = 1e-7
 """Share of a term's variance that the others of a sum must leave: of nearly dependent terms the
 difference is any function."""
 
+ROUNDING = 1e-12
+
 HALVINGS = 30
 """Steps to the smallest root of an eigenproblem that grows by one row."""
 
@@ -176,10 +178,12 @@ class ValueLibrary:
             supports, left, spent = supports[kept], left[kept], spent[kept]
             # What a shorter sum explains nearly as well is not told.
             least = [min((v for c, v in best if c <= s), default=np.inf) for s in spent]
-            news = np.argsort(left / np.minimum(least, 1.0), kind="stable")[: options.told]
+            gain = left / np.clip(least, DEPENDENT, 1.0)
+            news = np.argsort(gain, kind="stable")[: options.told]
             yield [tree for k in news if left[k] < least[k] for tree in self._formulas(supports[k])]
             best += zip(spent.tolist(), left.tolist(), strict=True)
-            if size == options.max_terms:
+            # Below that nothing is left to explain that a spline could follow.
+            if size == options.max_terms or left.min() < DEPENDENT:
                 return
             grown = [self._extended(support) for support in supports] if size > 1 else self._pairs()
             supports = np.concatenate([places for places, _ in grown])
@@ -204,8 +208,7 @@ class ValueLibrary:
         """
         others = np.arange(len(self.terms)) if others is None else others
         others = others[self.addable[np.ix_(support, others)].all(axis=0)]
-        block = np.ix_(support, support)
-        roots, vectors = eigh(self.lost[block], self.whole[block])
+        roots, vectors = self._solved(support)
         along = vectors.T @ self.whole[np.ix_(support, others)]
         shared = vectors.T @ self.lost[np.ix_(support, others)]
         free = 1 - (along**2).sum(axis=0)
@@ -230,12 +233,17 @@ class ValueLibrary:
             low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
         return grown, (low + high) / 2
 
+    def _solved(self, support: Supports) -> tuple[FloatArray, FloatArray]:
+        """The eigenproblem of some terms."""
+        # Where each adds little beyond the others, rounding would make their moments indefinite.
+        block = np.ix_(support, support)
+        return eigh(self.lost[block], self.whole[block] + ROUNDING * np.eye(len(support)))
+
     def _formulas(self, support: Supports) -> list[Tree]:
         """The sum with its best coefficients, and with those near 1 set to it; none where a term
         does not count, since the sum without it is there already.
         """
-        block = np.ix_(support, support)
-        weights = eigh(self.lost[block], self.whole[block])[1][:, 0]
+        weights = self._solved(support)[1][:, 0]
         trees = [self.terms[k].tree for k in support]
         found = sums(weights / self.spreads[support], weights**2)
         return [write(one, trees) for one in found if len(one.places) == len(support)]

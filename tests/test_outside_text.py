@@ -15,6 +15,7 @@ import closedform as cf
 from closedform.cli.app import app
 from closedform.errors import DamagedFileError, ExpressionError, StorageError
 from closedform.expressions.expression import Expression
+from closedform.field.findings import Finding
 from closedform.networks.model_files import load_inputs
 from closedform.report.html import fragment
 from closedform.sweeping.execution.store import ResultStore
@@ -59,7 +60,7 @@ def answer():
     found = read(make_field(), title=EVIL, command=EVIL)
     check = replace(found.verdict.checks[0], text=EVIL)
     verdict = replace(found.verdict, sentence=EVIL, checks=(check,))
-    finding = cf.field.findings.Finding("evil", "info", EVIL)
+    finding = Finding("evil", "info", EVIL)
     quality = replace(found.field_quality, findings=(finding,))
     return replace(found, verdict=verdict, choice_reason=EVIL, field_quality=quality)
 

@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing import signature
+from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
 from closedform.basics.compiled import fingerprint
@@ -63,7 +63,9 @@ def operator_branches(
             )
             size = ir.Constant(_INTEGER, BLOCK)
             starts = [builder.mul(node, size) for node in nodes]
-            arrays = dict(zip(_ARRAYS, cgutils.unpack_tuple(builder, arguments[5]), strict=True))
+            arrays: dict[str, Any] = dict(
+                zip(_ARRAYS, cgutils.unpack_tuple(builder, arguments[5]), strict=True)
+            )
             done, outside = (builder.append_basic_block(name) for name in ("done", "outside"))
             switch = builder.switch(code, outside)
             for operator in (one for one in OPERATORS.values() if one.in_kernel):
@@ -125,7 +127,7 @@ def _evaluate(
 
     def visit(node: ast.expr) -> Any:
         match node:
-            case ast.Constant(value):
+            case ast.Constant(int() | float() as value):
                 return constant(float(value))
             case ast.Name(name):
                 return known[name]

@@ -145,7 +145,8 @@ def as_row_function(module: Any, what: str = "flow") -> RowFunction:
             f"The {what} is {module!r:.60}; pass a function of points, a torch.nn.Module or a JAX "
             f"function."
         )
-    is_torch = any(kind.__module__.startswith("torch.nn") for kind in type(module).__mro__)
+    kinds: tuple[type, ...] = getattr(type(module), "__mro__", ())
+    is_torch = any(kind.__module__.startswith("torch.nn") for kind in kinds)
     call = _torch_call(module) if is_torch else module
     return RowFunction(call, _takes_time(getattr(module, "forward", module)), what)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline
-from scipy.linalg import eigh, qr
+from scipy.linalg import eigh
 
 from closedform.arrays import FloatArray
 from closedform.basics.progress import Progress, Snapshot
@@ -269,6 +269,5 @@ def _splines(latent: FloatArray, pieces: int) -> FloatArray:
 
 def _orthonormal(columns: FloatArray) -> FloatArray:
     """A basis of what the columns span."""
-    basis, upper, _ = qr(columns, mode="economic", pivoting=True)
-    sizes = np.abs(np.diagonal(upper))
+    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return basis[:, sizes > DEPENDENT * sizes[0]]

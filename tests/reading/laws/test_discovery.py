@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from closedform.networks.siamese_network import SiameseOptions
 
 import closedform as cf
 from closedform.errors import ShapeError
+from closedform.networks.siamese_training import SiameseOptions
 from closedform.searching.budget import Budget
 
 BUDGET = Budget(evaluations=200)

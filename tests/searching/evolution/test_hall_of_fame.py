@@ -19,7 +19,7 @@ def offer(hall, *entries):
 
 
 def texts(hall):
-    return [str(cf.expressions.expression.Expression(tree, NAMES)) for _, tree in hall.front()]
+    return [str(cf.Expression(tree, NAMES)) for _, tree in hall.front()]
 
 
 def test_the_best_at_each_complexity_stays():

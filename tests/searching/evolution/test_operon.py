@@ -6,6 +6,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import MissingDependencyError
+from closedform.expressions.operators import OPERATORS
 from closedform.searching.evolution import operon
 from closedform.searching.evolution.decode import decode
 from closedform.searching.evolution.operon import (
@@ -83,10 +84,7 @@ def test_offspring_keep_the_limits_and_the_operators(breeder):
         members = breeder.breed(members, np.random.default_rng(0).random(100), 100)
     reading = breeder.read(members)
     assert np.diff(reading.starts).max() <= 15
-    allowed = {
-        operon._hash(operon.load(), cf.expressions.operators.OPERATORS[n].operon)
-        for n in SearchSpace().operators
-    }
+    allowed = {operon._hash(operon.load(), OPERATORS[str(n)].operon) for n in SearchSpace().operators}
     functions = set(reading.hashes.tolist()) - set(
         breeder.alphabet.hashes[breeder.alphabet.codes < 2].tolist()
     )

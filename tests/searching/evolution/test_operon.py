@@ -84,7 +84,8 @@ def test_offspring_keep_the_limits_and_the_operators(breeder):
         members = breeder.breed(members, np.random.default_rng(0).random(100), 100)
     reading = breeder.read(members)
     assert np.diff(reading.starts).max() <= 15
-    allowed = {operon._hash(operon.load(), OPERATORS[str(n)].operon) for n in SearchSpace().operators}
+    names = map(str, SearchSpace().operators)
+    allowed = {operon._hash(operon.load(), OPERATORS[name].operon) for name in names}
     functions = set(reading.hashes.tolist()) - set(
         breeder.alphabet.hashes[breeder.alphabet.codes < 2].tolist()
     )

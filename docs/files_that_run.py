@@ -11,6 +11,7 @@ from types import FrameType
 import numpy as np
 
 import closedform as cf
+from closedform.reading.one_field import compile_all
 
 LIST = Path(__file__).parent / "files_that_run.txt"
 PACKAGE = Path(cf.__file__).parent
@@ -28,6 +29,7 @@ def files_that_run() -> list[str]:
             found.setdefault(Path(path).relative_to(PACKAGE).as_posix())
 
     _ = cf.interpret  # imports most of it
+    compile_all()  # what translates formulas for the compiler runs only the first time
     points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
     sys.setprofile(note)
     try:

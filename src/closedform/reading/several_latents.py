@@ -8,9 +8,9 @@ evidence for each concept modulo all others, where it stands alone: there nothin
 fits, and what differs from it by a function of the others is the same.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, islice, pairwise, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from closedform.reading.settings import SEARCH_SHARE, Settings, rest_of
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult, Status
 from closedform.searching.front import Candidate, Front
-from closedform.searching.permuted_inputs import permute_inputs
 from closedform.searching.search_stage import MOST_HELD_OUT, choose_points, rescored, search
 
 
@@ -276,3 +275,36 @@ def _pool(
 def _usable(field: GradientField, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Those of some points that count."""
     return rows[field.weights[rows] > 0]
+
+
+MOST_PERMUTED = 6
+"""Inputs of which every order is tried; of more, one or two pairs are exchanged."""
+
+MOST = 1500
+"""Formulas that are made of one."""
+
+
+def permute_inputs(formula: Expression) -> list[Expression]:
+    """The formula with its inputs in other places, each function's spelling once, without the
+    formula itself.
+
+    Examples
+    --------
+    >>> import closedform as cf
+    >>> [str(image) for image in permute_inputs(cf.parse("x**2 + p", names=["x", "p"]))]
+    ['p**2 + x']
+    """
+    names = formula.names
+    orders = permutations(names) if len(names) <= MOST_PERMUTED else _pairs_exchanged(names)
+    images = (Expression(formula.tree, order).rename(names) for order in islice(orders, MOST))
+    return [image for image in dict.fromkeys(images) if image != formula]
+
+
+def _pairs_exchanged(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Orders that differ by one exchange, then those by two."""
+    pairs = list(combinations(range(len(names)), 2))
+    for exchanges in (*((pair,) for pair in pairs), *combinations(pairs, 2)):
+        places = list(names)
+        for one, other in exchanges:
+            places[one], places[other] = places[other], places[one]
+        yield tuple(places)

@@ -4,7 +4,7 @@ import closedform as cf
 from closedform.expressions.complexity import complexity
 from closedform.expressions.tape import compile_tapes
 from closedform.field.alignment.tolerances import ROUNDING
-from closedform.searching.evolution.hall_of_fame import HallOfFame
+from closedform.searching.evolution.survival import HallOfFame
 from closedform.searching.evolution.tree_facts import Rules, describe
 from closedform.searching.space import SearchSpace
 

@@ -3,8 +3,7 @@ import pytest
 
 import closedform as cf
 from closedform.field.gradient_field import GradientField
-from closedform.searching.terms.jacobian import differentiate
-from closedform.searching.terms.moments import compute_moments
+from closedform.searching.terms.moments import compute_moments, differentiate
 from closedform.searching.terms.next_terms import prepare_lines
 from plain_misalignment import misalignment
 

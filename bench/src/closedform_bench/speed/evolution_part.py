@@ -15,7 +15,7 @@ from closedform.expressions.tape import TapeBatch
 from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget
 from closedform.searching.evolution.evolution_engine import Evolution, EvolutionRun
-from closedform.searching.evolution.hall_of_fame import HallOfFame
+from closedform.searching.evolution.survival import HallOfFame
 from closedform.searching.evolution.tree_facts import TreeFacts
 from closedform.searching.space import SearchSpace
 from closedform_bench.speed.known_fields import FIELDS, MATRICES

@@ -24,11 +24,10 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget, Clock
 from closedform.searching.engine import SearchResult, Status
 from closedform.searching.evolution.decode import Alphabet, decode
-from closedform.searching.evolution.hall_of_fame import HallOfFame
 from closedform.searching.evolution.island import Fitting, Island
 from closedform.searching.evolution.operon import Breeder, load, usable_operators
 from closedform.searching.evolution.spelling import tidy, to_tree
-from closedform.searching.evolution.survival import survival_scores
+from closedform.searching.evolution.survival import HallOfFame, survival_scores
 from closedform.searching.evolution.tree_facts import Rules, describe, unseen
 from closedform.searching.front import Candidate, Front
 from closedform.searching.space import SearchSpace

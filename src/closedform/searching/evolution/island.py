@@ -13,10 +13,9 @@ from closedform.expressions.tree import Tree
 from closedform.field.alignment.comparison import Comparison, fit_constants
 from closedform.field.alignment.tolerances import LARGEST_FITTED
 from closedform.searching.evolution.decode import decode, take
-from closedform.searching.evolution.hall_of_fame import HallOfFame
 from closedform.searching.evolution.operon import Breeder, OperonReading
 from closedform.searching.evolution.spelling import to_operon, to_tree
-from closedform.searching.evolution.survival import survival_scores
+from closedform.searching.evolution.survival import HallOfFame, survival_scores
 from closedform.searching.evolution.tree_facts import Rules, TreeFacts, describe, unseen
 
 MAX_FITTED = 6

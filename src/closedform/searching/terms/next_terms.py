@@ -16,7 +16,7 @@ from closedform.arrays import FloatArray
 from closedform.basics.compiled import compiled, compiled_part
 from closedform.field.alignment.tolerances import DEPENDENT
 from closedform.field.gradient_field import GradientField
-from closedform.searching.terms.jacobian import Jacobian
+from closedform.searching.terms.moments import Jacobian
 
 _ROUNDS = 3
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from closedform.arrays import FloatArray
 from closedform.expressions.legality import Legality, addable
 from closedform.field.gradient_field import GradientField
-from closedform.searching.terms.jacobian import Jacobian, differentiate
 from closedform.searching.terms.library import Term
-from closedform.searching.terms.moments import Moments, compute_moments
+from closedform.searching.terms.moments import Jacobian, Moments, compute_moments, differentiate
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.term_beam import Support
 

@@ -20,9 +20,9 @@ from closedform.searching.engine import Status
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.exact_sums import exact_sums
 from closedform.searching.terms.families import family_libraries
-from closedform.searching.terms.jacobian import differentiate
 from closedform.searching.terms.judged_sums import Finds, drafted
 from closedform.searching.terms.library import Term, build_library
+from closedform.searching.terms.moments import differentiate
 from closedform.searching.terms.next_terms import Lines, prepare_lines
 from closedform.searching.terms.prepared import Prepared, prepare
 from closedform.searching.terms.term_beam import (

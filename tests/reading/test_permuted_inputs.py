@@ -1,7 +1,7 @@
 import numpy as np
 
 import closedform as cf
-from closedform.searching.permuted_inputs import MOST, permute_inputs
+from closedform.reading.several_latents import MOST, permute_inputs
 
 
 def test_the_other_component_of_a_vector_is_among_the_images():

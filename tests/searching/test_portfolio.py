@@ -139,7 +139,7 @@ class Recorder:
         self.closed += 1
 
 
-@pytest.mark.parametrize("limits", [{"evaluations": 8000}, {"seconds": 3.0}])
+@pytest.mark.parametrize("limits", [{"evaluations": 20_000}, {"seconds": 3.0}])
 def test_progress_is_one_bar_over_the_whole_budget(limits):
     pytest.importorskip("pyoperon")
     recorder = Recorder()

@@ -193,7 +193,7 @@ def test_progress_is_told():
         def close(self):
             seen.append("closed")
 
-    run(make_field("x*v + exp(x)", noise=0.1), evaluations=8000, progress=Recorder())
+    run(make_field("x*v + exp(x)", noise=0.1), seconds=1.0, progress=Recorder())
     assert seen[-1] == "closed"
     assert any(snapshot.details and snapshot.rate > 0 for snapshot in seen[:-1])
 

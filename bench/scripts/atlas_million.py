@@ -38,7 +38,7 @@ READ = 0.25
 """Share of neurons with a formula; the others are `none`, as in real layers."""
 
 APPENDED = 5000
-ASKED = 10
+ASKED = 200
 
 Row = tuple[str, dict[str, object]]
 
@@ -94,7 +94,7 @@ def open_atlas(path: Path, *_: int) -> dict[str, object]:
     ask(index, [index.concepts[0].form])  # loads what is compiled
     loaded = cost()
     records = sum(bool(each.concept) for each in atlas.records())
-    texts = [index.concepts[at].form for at in range(0, size, size // ASKED)]
+    texts = [index.concepts[at].form for at in range(0, size, max(size // ASKED, 1))]
     told: dict[str, object] = {"concepts": size, "records with a formula": records}
     return told | {"until searchable": loaded, "questions": ask(index, texts)}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from shutil import which
 
 import numpy as np
+import pandas
 import pytest
 from playwright.sync_api import ViewportSize, sync_playwright
 
@@ -13,8 +14,8 @@ import closedform as cf
 from closedform.sweeping.atlas.census import Identity, add_network
 from closedform.sweeping.atlas.concept_index import Concept, entry_of, shards
 from closedform.sweeping.atlas.probe_points import profiles
-from closedform.sweeping.atlas.records import NetworkCard
-from closedform.sweeping.atlas.site import build_site
+from closedform.sweeping.atlas.records import Atlas, NetworkCard
+from closedform.sweeping.atlas.site import SiteContent, build_site, write_records
 from closedform.sweeping.execution.store import ResultStore
 
 POINTS = np.random.default_rng(0).uniform(0.5, 2, (300, 2))
@@ -111,6 +112,29 @@ def test_the_table_has_every_neuron(site: Path) -> None:
     assert table["neuron"].tolist() == ["output:0", "output:1", "output:2"]
     assert table["verdict"].tolist()[2] == "none"
     assert table["concept_id"].notna().tolist() == [True, True, False]
+
+
+def test_a_table_that_is_made_in_pieces_is_the_same(
+    store: ResultStore, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("closedform.sweeping.atlas.site.ROWS_PER_PART", 1)
+    write_records(SiteContent(Atlas(store)), tmp_path)
+    pieces, whole = (pandas.read_parquet(place / "atlas.parquet") for place in (tmp_path, site))
+    pandas.testing.assert_frame_equal(pieces, whole)
+
+
+def test_an_atlas_keeps_of_its_records_what_pages_tell(store: ResultStore) -> None:
+    whole = {row["digest"]: row for _, row in store.records()}
+    kept = list(Atlas(store).records())
+    assert len(kept) == 3
+    for record in kept:
+        row = whole[record.content["digest"]]
+        assert "front" in row or not record.concept
+        assert "front" not in record.content
+        assert ("field" in record.content) == bool(record.concept)
+        assert list(record.content.get("reasons", ())) == row.get("reasons", [])
+    seen = {id(record.content["network"]) for record in kept}
+    assert len(seen) == 1
 
 
 def test_a_browser_without_a_network_finds_a_formula(site: Path) -> None:

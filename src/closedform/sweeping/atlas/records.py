@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from closedform.basics import limits
@@ -47,12 +48,17 @@ class NetworkCard:
     @property
     def id(self) -> str:
         """A name for links, that of this network on this data for good."""
-        return content_key({"network": self.network, "data": self.data})[:ID_DIGITS]
+        return _id(self.network, self.data)
 
     def save(self, folder: SharedFolder) -> None:
         """Put the card into a store; an earlier one of the same network and data is replaced."""
         text = json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1, sort_keys=True)
         folder.write(f"{FOLDER}/{self.id}.json", text.encode())
+
+
+@lru_cache(maxsize=2**16)
+def _id(network: str, data: str) -> str:
+    return content_key({"network": network, "data": data})[:ID_DIGITS]
 
 
 def read_cards(folder: SharedFolder) -> list[NetworkCard]:
@@ -80,6 +86,12 @@ def _read(name: str, content: bytes | None) -> NetworkCard:
 ARCHITECTURE = "architecture"
 BRIEF = ("neuron", "verdict", "concept", "seed", "evaluations", "digest", "network", "data")
 """Entries of a record that a search needs."""
+
+TOLD = (
+    *BRIEF, "reasons", "reason", "field", "same_as", "status", "complexity", "misalignment",
+    "floor",
+)  # fmt: skip
+"""Entries that a page or the table needs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +130,8 @@ class AtlasRecord:
 class Atlas:
     """A store that holds networks.
 
-    is_brief: whether only neurons with a formula are kept, and of these what a search tells; all
-        of a million records would take gigabytes.
+    is_brief: whether only neurons with a formula are kept, and of these what a search tells; else
+        what a page tells, since whole records of a million neurons would take gigabytes.
     """
 
     def __init__(self, store: ResultStore, *, is_brief: bool = False) -> None:
@@ -130,12 +142,13 @@ class Atlas:
         own = {(card.network, card.data) for card in self.cards}
         twins = {(card.untrained, card.data) for card in self.cards if card.untrained}
         found: dict[tuple[str, str], list[dict[str, Any]]] = {each: [] for each in own | twins}
+        texts: dict[Any, Any] = {}
         for _, row in store.records(BRIEF if is_brief else None):
             origin = (str(row.get("network", "")), str(row.get("data", "")))
             if origin in found and (not is_brief or isinstance(row.get("concept"), str)):
-                found[origin].append(row)
-        texts = (row.get("concept") for rows in found.values() for row in rows)
-        self.book.add(text for text in texts if isinstance(text, str))
+                found[origin].append(_told(row, texts))
+        formulas = (row.get("concept") for rows in found.values() for row in rows)
+        self.book.add(text for text in formulas if isinstance(text, str))
         self._rows = found
 
     def records(self) -> Iterator[AtlasRecord]:
@@ -174,6 +187,19 @@ class Atlas:
                 place = _shown_as(row, concept)
                 best[place] = min(best.get(place, len(STATUSES)), _rank(row))
         return best
+
+
+def _told(row: Mapping[str, Any], texts: dict[Any, Any]) -> dict[str, Any]:
+    """What is kept of a record; what many records say alike is kept once."""
+    told = {name: row[name] for name in TOLD if name in row}
+    if isinstance(told.get("reasons"), list):
+        told["reasons"] = tuple(map(str, told["reasons"]))
+    if not isinstance(told.get("concept"), str):
+        told.pop("field", None)
+    for name, value in told.items():
+        if isinstance(value, str | tuple) and name != "digest":
+            told[name] = texts.setdefault(value, value)
+    return told
 
 
 def _shown_as(row: Mapping[str, Any], concept: Concept) -> tuple[str, str]:

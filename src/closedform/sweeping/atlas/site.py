@@ -7,7 +7,7 @@ The same store gives the same bytes: nothing here knows the time or the order of
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
 from itertools import groupby
@@ -36,7 +36,7 @@ from closedform.sweeping.atlas.concept_index import Concept, shards
 from closedform.sweeping.atlas.finding import compare_formulas, described
 from closedform.sweeping.atlas.probe_points import SPANS
 from closedform.sweeping.atlas.records import ARCHITECTURE, Atlas, AtlasRecord, NetworkCard
-from closedform.sweeping.execution.store import ResultStore
+from closedform.sweeping.execution.store import ROWS_PER_PART, ResultStore
 from closedform.sweeping.neuron_task import load_neuron
 
 ALIKE = 0.02
@@ -48,19 +48,19 @@ MOST_ALIKE = 10
 _ORDER = (*STATUSES[:-1], ARCHITECTURE, STATUSES[-1], "failed")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Gathered:
     """Records of one concept, or of one law."""
 
     id: str
     records: list[AtlasRecord] = field(default_factory=list)
 
-    @property
+    @cached_property
     def networks(self) -> int:
         """In how many networks it is."""
         return len({record.card.id for record in self.records})
 
-    @property
+    @cached_property
     def best(self) -> AtlasRecord:
         """The record with the best verdict, then the smallest angle."""
         return min(self.records, key=lambda each: (_ORDER.index(each.verdict), *_angle(each)))
@@ -82,14 +82,17 @@ class SiteContent:
         self.aliases = _aliases([atlas.book.concepts[name] for name in sorted(shown)])
         self.concepts: dict[str, Gathered] = {}
         self.laws: dict[str, Gathered] = {}
+        self._of_law: dict[str, dict[str, Gathered]] = {}
         self.of_network: dict[str, list[AtlasRecord]] = {card.id: [] for card in atlas.cards}
         for record in self.records:
             self.of_network[record.card.id].append(record)
             if record.concept:
                 name = self.aliases.get(record.concept, record.concept)
                 law = atlas.book.concepts[name].law_id
-                self.concepts.setdefault(name, Gathered(name)).records.append(record)
-                self.laws.setdefault(law, Gathered(law)).records.append(record)
+                concept = self.concepts.setdefault(name, Gathered(name))
+                for each in (concept, self.laws.setdefault(law, Gathered(law))):
+                    each.records.append(record)
+                self._of_law.setdefault(law, {})[name] = concept
 
     def concept(self, name: str) -> Concept:
         """A concept by name."""
@@ -101,8 +104,7 @@ class SiteContent:
 
     def concepts_of_law(self, law: str) -> list[Gathered]:
         """Its concepts, those in most networks first."""
-        names = dict.fromkeys(self.concept_of(record) for record in self.laws[law].records)
-        found = [self.concepts[name] for name in names]
+        found = self._of_law[law].values()
         return sorted(found, key=lambda each: (-each.networks, -len(each.records), each.id))
 
     def verdicts(self, card: NetworkCard) -> list[tuple[str, int]]:
@@ -386,18 +388,23 @@ def table_file() -> str:
 
 def write_records(content: SiteContent, place: Path) -> None:
     """Write the table."""
-    rows = [_row(content, record) for record in content.records]
-    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else {})}
     if table_file().endswith(".csv"):
         import pandas
 
-        write_bytes(place / table_file(), pandas.DataFrame(columns).to_csv(index=False).encode())
+        table = pandas.DataFrame([_row(content, record) for record in content.records])
+        write_bytes(place / table_file(), table.to_csv(index=False).encode())
         return
     arrow = require("pyarrow", extra="cluster")
+    # Rows as Python objects take ten times what a table of them takes.
+    tables = [
+        arrow.Table.from_pylist(
+            [_row(content, each) for each in content.records[start : start + ROWS_PER_PART]]
+        )
+        for start in range(0, len(content.records), ROWS_PER_PART)
+    ]
+    whole = arrow.concat_tables(tables, promote_options="permissive") if tables else arrow.table({})
     buffer = arrow.BufferOutputStream()
-    require("pyarrow.parquet", extra="cluster").write_table(
-        arrow.table(columns), buffer, compression="zstd"
-    )
+    require("pyarrow.parquet", extra="cluster").write_table(whole, buffer, compression="zstd")
     write_bytes(place / table_file(), buffer.getvalue().to_pybytes())
 
 

@@ -6,7 +6,7 @@ With ``--write`` files_that_run.txt is brought up to date.
 import inspect
 import sys
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 import numpy as np
 
@@ -21,17 +21,23 @@ def files_that_run() -> list[str]:
     """Files in which a function was called, in the order of the first calls."""
     found: dict[str, None] = {}
 
+    known: set[CodeType] = set()
+
+    # Told of calls alone: a profiler would also hear of each return and each call into C.
     def note(frame: FrameType, event: str, _: object) -> None:
-        path = frame.f_code.co_filename
+        code = frame.f_code
+        if code in known:
+            return
+        known.add(code)
         # Modules and classes that are only made do not count: their code has no fast variables.
-        is_function = frame.f_code.co_flags & inspect.CO_OPTIMIZED
-        if event == "call" and is_function and path.startswith(str(PACKAGE)):
-            found.setdefault(Path(path).relative_to(PACKAGE).as_posix())
+        is_function = code.co_flags & inspect.CO_OPTIMIZED
+        if is_function and code.co_filename.startswith(str(PACKAGE)):
+            found.setdefault(Path(code.co_filename).relative_to(PACKAGE).as_posix())
 
     _ = cf.interpret  # imports most of it
     compile_all()  # what translates formulas for the compiler runs only the first time
     points = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    sys.setprofile(note)
+    sys.settrace(note)
     try:
         cf.interpret(
             lambda p: np.tanh(p[:, 0] ** 2 + 2 * p[:, 1]),
@@ -41,7 +47,7 @@ def files_that_run() -> list[str]:
             progress=False,
         )
     finally:
-        sys.setprofile(None)
+        sys.settrace(None)
     return [path for path in found if not path.endswith("__init__.py")]
 
 

@@ -131,7 +131,7 @@ READ: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("weights", "booleans", lambda array: array > 0),
 ]
 
-N_TERMS = cf.Budget(evaluations=500)
+N_TERMS = cf.Budget(evaluations=100)
 
 
 def ids(case):

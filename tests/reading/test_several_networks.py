@@ -99,6 +99,7 @@ def test_a_network_that_holds_something_else_is_named():
         [*(network(seed, 0.0) for seed in range(3)), other],
         engine="terms",
         budget=BUDGET,
+        space=cf.SearchSpace(operators=["add", "sub", "mul"]),
         rng=0,
         network_names=list("abcd"),
     )

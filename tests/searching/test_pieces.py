@@ -58,7 +58,7 @@ def test_nothing_is_joined_in_a_space_without_minima() -> None:
 @pytest.mark.parametrize("text", ["x*y + z**2", "x + y*exp(-y*exp(-z))"])
 def test_a_smooth_field_has_no_sides(text: str) -> None:
     found = cf.search(
-        field_of(text), engine=Pieces(), budget=cf.Budget(evaluations=5000), rng=0, progress=False
+        field_of(text), engine=Pieces(), budget=cf.Budget(evaluations=1500), rng=0, progress=False
     )
     assert len(found.front) == 0
 

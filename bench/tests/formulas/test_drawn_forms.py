@@ -6,23 +6,27 @@ from closedform_bench.formulas.fairness import has_needless_part, is_fair, is_se
 from closedform_bench.formulas.form_classes import CLASSES
 from closedform_bench.formulas.problem import Problem
 
-FORMS = draw_forms(24, 3)
+
+@pytest.fixture(scope="module")
+def forms() -> list[Problem]:
+    """Two dozen of them."""
+    return draw_forms(24, 3)
 
 
-def test_forms_depend_on_the_seed_and_their_number_alone():
-    assert draw_forms(24, 3) == FORMS
-    assert draw_forms(10, 3) == FORMS[:10]
-    assert not {form.truth for form in FORMS} & {form.truth for form in draw_forms(24, 4)}
+def test_forms_depend_on_the_seed_and_their_number_alone(forms: list[Problem]):
+    assert draw_forms(24, 3) == forms
+    assert draw_forms(10, 3) == forms[:10]
+    assert not {form.truth for form in forms} & {form.truth for form in draw_forms(24, 4)}
 
 
-def test_classes_take_turns_and_formulas_differ():
-    assert [form.kind for form in FORMS] == [*CLASSES] * 4
-    assert len({form.truth for form in FORMS}) == len(FORMS)
-    assert {len(form.ranges) for form in FORMS} == {2, 3, 4, 5}
+def test_classes_take_turns_and_formulas_differ(forms: list[Problem]):
+    assert [form.kind for form in forms] == [*CLASSES] * 4
+    assert len({form.truth for form in forms}) == len(forms)
+    assert {len(form.ranges) for form in forms} == {2, 3, 4, 5}
 
 
-def test_forms_are_finite_everywhere_and_every_input_matters():
-    for form in FORMS:
+def test_forms_are_finite_everywhere_and_every_input_matters(forms: list[Problem]):
+    for form in forms:
         points = form.points(1000, np.random.default_rng(1))
         slopes = form.formula().gradient(points) * points.std(axis=0)
         assert np.isfinite(form.formula()(points)).all(), form

@@ -82,13 +82,13 @@ def interpret_fields(
     --------
     >>> import closedform as cf
     >>> rng = np.random.default_rng(0)
-    >>> points = rng.uniform(-1, 1, (400, 2))
+    >>> points = rng.uniform(-1, 1, (200, 2))
     >>> fields = [
     ...     cf.GradientField.from_arrays(points, points * [1, 2] + errors, names=["x", "v"])
-    ...     for errors in 0.1 * rng.normal(size=(2, 400, 2))
+    ...     for errors in 0.1 * rng.normal(size=(2, 200, 2))
     ... ]
     >>> found = cf.interpret_fields(
-    ...     fields, engine="terms", budget=cf.Budget(evaluations=500), rng=0
+    ...     fields, engine="terms", budget=cf.Budget(evaluations=100), rng=0
     ... )
     >>> print(found.concept)
     2*v**2 + x**2

@@ -7,12 +7,12 @@ the whole covariance. Values are smooth where a network's gradients are rough, s
 seen that directions hide.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import BSpline
 from scipy.linalg import eigh
 
 from closedform.arrays import FloatArray
@@ -27,9 +27,11 @@ from closedform.field.gradient_field import GradientField
 from closedform.searching.budget import Budget
 from closedform.searching.engine import SearchResult, Status
 from closedform.searching.front import Candidate, Front
+from closedform.searching.products import product_of_powers
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.library import Term, build_library
-from closedform.searching.terms.sum_formula import sums, write
+from closedform.searching.terms.sum_formula import Sum, plain_number, sums, write
+from closedform.searching.value_curves import YARDSTICK, curve_sums, smooth_basis
 
 DEPENDENT = 1e-7
 """Share of a term's variance that the others of a sum must leave: of nearly dependent terms the
@@ -39,8 +41,6 @@ ROUNDING = 1e-12
 
 HALVINGS = 30
 """Steps to the smallest root of an eigenproblem that grows by one row."""
-
-_DEGREE = 3
 
 Supports = NDArray[np.int64]
 """Places of terms, shape (n_sums, n_terms)."""
@@ -91,8 +91,7 @@ class ValueSums:
         clock = budget.start()
         found: dict[Tree, None] = {}
         status: Status = "finished"
-        library = self._library(field, space, rng)
-        for grown in () if library is None else library.grow(self):
+        for grown in self._sums(field, space, rng):
             progress.show(Snapshot(self.name, min(clock.used, 1.0)))
             found |= dict.fromkeys(grown)
             reason = clock.stop_reason(1.0)
@@ -111,18 +110,23 @@ class ValueSums:
         statistics = {"engine": self.name, "seconds": clock.seconds, "evaluations": len(trees)}
         return SearchResult(Front.of(kept), status, statistics)
 
-    def _library(
+    def _sums(
         self, field: GradientField, space: SearchSpace, rng: np.random.Generator
-    ) -> "ValueLibrary | None":
+    ) -> Iterator[list[Tree]]:
+        """Sums of usual terms, and of those that curves suggest beside the plainest."""
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) > self.n_points:
             usable = np.sort(rng.choice(usable, self.n_points, replace=False))
         sample = field.subset(usable)
         importance = np.round(sample.weights @ sample.frames[:, :, 0] ** 2, 2)
-        terms = build_library(
+        usual = build_library(
             space, sample.names, sample.points, sample.scale, importance, self.n_terms
         )
-        return ValueLibrary.of(terms, sample, space, self.pieces)
+        smooth = smooth_basis(sample, self.pieces)
+        yield from curve_sums(sample, smooth, space)
+        library = ValueLibrary.of(usual, sample, space, smooth)
+        if library is not None:
+            yield from library.grow(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ class ValueLibrary:
 
     @classmethod
     def of(
-        cls, terms: list[Term], field: GradientField, space: SearchSpace, pieces: int
+        cls, terms: list[Term], field: GradientField, space: SearchSpace, smooth: FloatArray
     ) -> "ValueLibrary | None":
         """The terms that vary on the data, each function once; None if there are none."""
         assert field.latents is not None
@@ -156,8 +160,7 @@ class ValueLibrary:
         if len(kept) < 2:
             return None
         scaled, whole = scaled[:, first], whole[np.ix_(first, first)]
-        smooth = np.hstack([_splines(column, pieces) for column in field.latents.T])
-        seen = _orthonormal((smooth - field.steepness @ smooth) * roots).T @ scaled
+        seen = smooth.T @ scaled
         chosen = [terms[k] for k in kept]
         pairs = np.ones((len(kept), len(kept)), dtype=bool)
         if space.legality is not None:
@@ -178,8 +181,7 @@ class ValueLibrary:
             supports, left, spent = supports[kept], left[kept], spent[kept]
             # What a shorter sum explains nearly as well is not told.
             least = [min((v for c, v in best if c <= s), default=np.inf) for s in spent]
-            gain = left / np.clip(least, DEPENDENT, 1.0)
-            news = np.argsort(gain, kind="stable")[: options.told]
+            news = np.argsort(YARDSTICK(left + DEPENDENT, spent), kind="stable")[: options.told]
             yield [tree for k in news if left[k] < least[k] for tree in self._formulas(supports[k])]
             best += zip(spent.tolist(), left.tolist(), strict=True)
             # Below that nothing is left to explain that a spline could follow.
@@ -241,12 +243,26 @@ class ValueLibrary:
 
     def _formulas(self, support: Supports) -> list[Tree]:
         """The sum with its best coefficients, and with those near 1 set to it; none where a term
-        does not count, since the sum without it is there already.
+        does not count, since the sum without it is there already. Logarithms make a product.
         """
         weights = self._solved(support)[1][:, 0]
         trees = [self.terms[k].tree for k in support]
         found = sums(weights / self.spreads[support], weights**2)
-        return [write(one, trees) for one in found if len(one.places) == len(support)]
+        whole = [one for one in found if len(one.places) == len(support)]
+        if all(tree.root == "log" for tree in trees):
+            return [_product(one, trees) for one in whole]
+        return [write(one, trees) for one in whole]
+
+
+def _product(found: Sum, trees: Sequence[Tree]) -> Tree:
+    """What a sum of logarithms is the logarithm of, with the plainest power 1."""
+    powers = [Fraction(plain_number(each)) for each in found.coefficients]
+    return product_of_powers(
+        [
+            (trees[place].children[0], power)
+            for place, power in zip(found.places, powers, strict=True)
+        ]
+    )
 
 
 def _best(left: FloatArray, costs: FloatArray, width: int, per_cost: int) -> Supports:
@@ -256,18 +272,3 @@ def _best(left: FloatArray, costs: FloatArray, width: int, per_cost: int) -> Sup
     for cost in np.unique(costs):
         chosen.update(order[costs[order] == cost][:per_cost].tolist())
     return np.array(sorted(chosen, key=lambda k: (left[k], k)), dtype=np.int64)
-
-
-def _splines(latent: FloatArray, pieces: int) -> FloatArray:
-    """Cubic splines of a latent with pieces at its quantiles."""
-    knots = np.unique(np.quantile(latent, np.linspace(0, 1, pieces + 1)))
-    padded = np.r_[[knots[0]] * _DEGREE, knots, [knots[-1]] * _DEGREE]
-    if len(knots) <= 1:
-        return np.zeros((len(latent), 1))
-    return BSpline.design_matrix(latent, padded, _DEGREE).toarray()
-
-
-def _orthonormal(columns: FloatArray) -> FloatArray:
-    """A basis of what the columns span."""
-    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return basis[:, sizes > DEPENDENT * sizes[0]]

@@ -15,6 +15,7 @@ import numpy as np
 
 from closedform.arrays import FloatArray
 from closedform.expressions.complexity import complexity
+from closedform.expressions.evaluate import evaluate
 from closedform.expressions.kernel import BAD_VALUE, values_and_gradients
 from closedform.expressions.parse import parse
 from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
@@ -68,6 +69,12 @@ class Form:
     free: tuple[int, ...]  # positions of the constants to be fitted
     cost: int  # complexity, and a little more for logarithms of anything but the quantity itself
     family: str  # the text that has names in the places of constants
+
+    def values(self, quantity: FloatArray) -> FloatArray:
+        """At values of the quantity."""
+        found = evaluate(self.tree, quantity[:, None])
+        with np.errstate(all="ignore"):
+            return np.log(np.abs(found)) if self.is_log else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,9 +323,12 @@ def tuned(
     profile: Profile,
     yardstick: Yardstick,
     added: FloatArray | None = None,
+    *,
+    by_values: bool = False,
 ) -> Forms:
     """The forms that describe a profile best, one of each family, with the constants that fit; any
-    multiple of slopes that are given may be added to a form's.
+    multiple of slopes that are given may be added to a form's. `by_values`: the profile is of
+    values, not of slopes, and so are the forms'.
     """
     weights = profile.weights
     target = profile.slopes * weights
@@ -338,14 +348,25 @@ def tuned(
                 own = own - (own @ added)[:, None] * added
             return np.nan_to_num(own / np.linalg.norm(own, axis=1, keepdims=True))
 
-    numbers = [*_best_starts(forms, np.abs(fitted(forms.slopes) @ unit))]
+    def shown(families: Sequence[str], constants: FloatArray) -> FloatArray:
+        values, slopes, _ = _form_slopes(families, constants, quantity)
+        if not by_values:
+            return slopes
+        is_log = np.array([_shape(text)[0].is_log for text in families], dtype=bool)
+        with np.errstate(all="ignore"):
+            return np.where(is_log[:, None], np.log(np.abs(values)), values)
+
+    starts = forms.slopes
+    if by_values:
+        starts = shown([form.family for form in forms.forms], np.array(forms.constants))
+    numbers = [*_best_starts(forms, np.abs(fitted(starts) @ unit))]
     families = [forms.forms[number].family for number in numbers]
     constants = np.array([forms.constants[number] for number in numbers])
 
     def off(families: list[str], trial: FloatArray) -> FloatArray:
         """What each form leaves of the profile, with the factor that fits."""
         with np.errstate(all="ignore"):
-            own = fitted(_form_slopes(families, trial, quantity)[1])
+            own = fitted(shown(families, trial))
             return unit - (own @ unit)[:, None] * own
 
     has = np.array([[which in _shape(family)[1] for which in (0, 1)] for family in families])

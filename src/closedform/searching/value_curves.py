@@ -3,24 +3,36 @@
 Where z = phi(g) and g is a sum of functions of one quantity each, splines of z and of the
 quantities find all these functions at once, with no library: they are the sum that correlates best
 with a smooth function of z. Each curve is then read by itself, the constants inside it included. A
-product is a sum of logarithms. A quantity is an input, or a product of powers of two.
+product is a sum of logarithms. Quantities are inputs, products of powers of two quantities, and
+sums or products of curves of two, where some function of both explains much.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
+from numpy.polynomial import legendre
 from scipy.interpolate import BSpline
 
 from closedform.arrays import FloatArray
 from closedform.expressions.evaluate import evaluate
+from closedform.expressions.kernel import values_and_gradients
+from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree, subtrees, variable
+from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
 from closedform.searching.products import product_of_powers
 from closedform.searching.space import SearchSpace
-from closedform.searching.structure_search.forms import FormTerm, tuned, wider_forms
+from closedform.searching.structure_search.forms import (
+    Forms,
+    FormTerm,
+    basic_forms,
+    tuned,
+    wider_forms,
+)
 from closedform.searching.structure_search.profiles import Profile
 from closedform.searching.structure_search.quantities import (
     Data,
@@ -32,11 +44,13 @@ from closedform.searching.structure_search.quantities import (
 from closedform.searching.structure_search.screening import screened
 from closedform.searching.structure_search.writing import LOWEST_POWER, tidied, written
 
-YARDSTICK = Yardstick(effective=20)
-"""What a network leaves of its values is smooth, and counts as few points."""
+YARDSTICK, COARSE = Yardstick(effective=20), Yardstick(effective=8)
+"""What a network leaves of its values is smooth, and counts as few points; a function of one more
+quantity follows it even where few are assumed.
+"""
 
-DEGREE, PIECES = 3, 10
-"""Of the splines of a quantity."""
+DEGREE, PIECES, INNER = 3, 10, 12
+"""Of the splines of a quantity, and pieces of those of what two explain together."""
 
 DEPENDENT = 1e-7
 """Share of its size that a column must have of its own."""
@@ -44,15 +58,29 @@ DEPENDENT = 1e-7
 MOST_QUANTITIES = 8
 """Of more, values say little."""
 
-SETS, READINGS, WRITTEN, TOLD = 3, 4, 300, 40
-"""Sets of quantities whose curves are read, forms of each curve, logarithms and others apart,
-formulas of each set that are written, and those that are told."""
+FEWEST = 300
+"""Points of a part of the values that are looked at by themselves."""
+
+SETS, READINGS, WRITTEN, TOLD = 2, 4, 100, 40
+"""Sets of quantities whose curves are read by either yardstick, forms of each curve, logarithms and
+others apart, formulas of each set that are written, and those that are told."""
+
+STEPS, BLOCKS, BLOCK_READINGS = 3, 2, 4
+"""Steps from the inputs to other quantities, pairs that are read as fields in each, and formulas
+of each pair that are tried.
+"""
+
+DEGREE_BOTH = 7
+"""Of the polynomials of a pair."""
 
 CURVE = 6
 """Complexity of a usual function of a quantity."""
 
 EXPONENTS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 3), (3, 2))
-"""Of products of two inputs; splines of a quantity are those of its powers, too."""
+"""Of products of two quantities; splines of a quantity are those of its powers, too."""
+
+PLAINEST = ("x", "log: x")
+"""Families that are tried for each curve."""
 
 PLAIN, NEAR = (2, 3), 0.05
 """Denominators of exponents, and how near to such a one a fitted one is tried as that."""
@@ -60,10 +88,69 @@ PLAIN, NEAR = (2, 3), 0.05
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Splines of a quantity at the points, weighted and centred."""
+    """Splines of a quantity at the points of a part, weighted and centred."""
 
     quantity: Quantity
     columns: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some points of a field."""
+
+    data: Data
+    steepness: FloatArray  # (n_points,): how much each value counts
+    smooth: FloatArray  # (n_points, n): orthonormal smooth functions of the latent, weighted
+    space: SearchSpace
+
+    @classmethod
+    def of(cls, field: GradientField, pieces: int, space: SearchSpace) -> "Part":
+        """All points of a field."""
+        weights = field.weights / field.weights.sum()
+        data = Data(field.points, field.frames[:, :, 0], field.scale, weights, field.names)
+        return cls(data, field.steepness, smooth_basis(field, pieces), space)
+
+    def bases(self, trees: Sequence[Tree]) -> list[Basis]:
+        """Those of some combinations that can be used."""
+        return [
+            Basis(one, _splines(one.values, PIECES, self.steepness))
+            for one in make_quantities(self.data, trees)
+            if one is not None
+        ]
+
+    def left(self, *columns: FloatArray) -> float:
+        """What orthonormal columns leave of the smooth function of the latent that they explain
+        best.
+        """
+        seen = np.hstack([self.smooth.T @ each for each in columns])
+        return 1 - float(np.linalg.eigvalsh(seen @ seen.T)[-1])
+
+    def span(self, bases: Iterable[Basis]) -> FloatArray:
+        """An orthonormal basis of all."""
+        return _orthonormal(np.hstack([self.smooth[:, :0], *(basis.columns for basis in bases)]))
+
+    def together(self, bases: Sequence[Basis]) -> "QuantitySet":
+        """Some quantities as a set."""
+        return QuantitySet(self, tuple(bases), self.left(self.span(bases)))
+
+
+@dataclass(frozen=True, eq=False)
+class QuantitySet:
+    """Quantities whose curves may add up to a smooth function of the latent."""
+
+    part: Part
+    bases: tuple[Basis, ...]
+    left: float
+
+    def length(self, yardstick: Yardstick = YARDSTICK) -> float:
+        """How many nats it takes to describe what a curve of each leaves, and the curves."""
+        quantities = sum(basis.quantity.complexity for basis in self.bases)
+        return float(yardstick(self.left, CURVE * len(self.bases) + quantities))
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """The quantities, in the user's inputs."""
+        return [basis.quantity.tree for basis in self.bases]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,103 +169,107 @@ def smooth_basis(field: GradientField, pieces: int) -> FloatArray:
     )
 
 
-def curve_sums(
-    field: GradientField, smooth: FloatArray, space: SearchSpace
-) -> Iterator[list[Tree]]:
+def curve_sums(field: GradientField, pieces: int, space: SearchSpace) -> Iterator[list[Tree]]:
     """The likeliest formulas of some sets of quantities, set by set."""
-    weights = field.weights / field.weights.sum()
-    data = Data(field.points, field.frames[:, :, 0], field.scale, weights, field.names)
-    inputs = make_quantities(data, [variable(column) for column in range(len(field.names))])
-    bases = _that_matter(
-        [
-            Basis(one, _splines(one.values, PIECES, field.steepness))
-            for one in inputs
-            if one is not None and len(np.unique(one.values)) > PIECES
-        ],
-        smooth,
-    )
-    if not 1 < len(bases) <= MOST_QUANTITIES:
-        return
-    for chosen in _likeliest(data, bases, smooth, field.steepness):
+    found = [one for some in _parts(field) for one in _sets(Part.of(some, pieces, space))]
+    for chosen in _shortest(found):
         readings = [
-            _read(place, basis, curve, space, field.steepness)
-            for place, (basis, curve) in enumerate(_curves(chosen, smooth))
+            _read(
+                place, basis, curve, wider_forms(basis.quantity, space), chosen.part.steepness,
+                evaluate(basis.quantity.tree, field.points),
+            )
+            for place, (basis, curve) in enumerate(_curves(chosen.bases, chosen.part.smooth))
+        ]  # fmt: skip
+        trees = list(_sums(readings, field.points, chosen.trees))
+        lengths = [
+            YARDSTICK.of(tree, left)
+            for tree, left in zip(trees, values_left(trees, field), strict=True)
         ]
-        yield list(_sums(readings, data.points, [basis.quantity.tree for basis in chosen]))
+        yield [trees[place] for place in np.argsort(lengths, kind="stable")[:TOLD]]
 
 
-def _splines(values: FloatArray, pieces: int, weights: FloatArray) -> FloatArray:
-    """Splines with pieces at quantiles, weighted and centred."""
-    knots = np.unique(np.quantile(values, np.linspace(0, 1, pieces + 1)))
-    if len(knots) <= 1:
-        return np.zeros((len(values), 1))
-    ends = np.r_[[knots[0]] * DEGREE, knots, [knots[-1]] * DEGREE]
-    columns = BSpline.design_matrix(values, ends, DEGREE).toarray()
-    return (columns - weights @ columns) * np.sqrt(weights)[:, None]
+def values_left(trees: Sequence[Tree], field: GradientField) -> list[float]:
+    """The share of the latent's variance that a smooth function of each formula leaves over."""
+    assert field.latents is not None
+    target = _weighted(field.latents[:, :1], field.steepness)[:, 0]
+    target = target / np.linalg.norm(target)
+    found = []
+    for values in values_and_gradients(compile_tapes(trees), field.points)[0] if trees else ():
+        if not np.isfinite(values).all():
+            found.append(np.inf)
+            continue
+        columns = _splines(values, INNER, field.steepness)
+        moments = columns.T @ columns
+        # Splines add up to 1, and so the centred ones to nothing.
+        moments += (ROUNDING + DEPENDENT**2 * np.trace(moments)) * np.eye(len(moments))
+        along = columns.T @ target
+        found.append(max(1 - float(along @ np.linalg.solve(moments, along)), DEPENDENT))
+    return found
 
 
-def _orthonormal(columns: FloatArray) -> FloatArray:
-    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return basis[:, sizes > DEPENDENT * sizes.max(initial=1e-300)]
-
-
-def _joined(known: FloatArray, more: Sequence[Basis]) -> FloatArray:
-    """An orthonormal basis with what others add to it."""
-    if not more:
-        return known
-    columns = np.hstack([basis.columns for basis in more])
-    return np.hstack([known, _orthonormal(columns - known @ (known.T @ columns))])
-
-
-def _left(seen: FloatArray) -> float:
-    """What the best combination of columns leaves of a smooth function of the latent, given the
-    columns' moments with these.
+def _parts(field: GradientField) -> Iterator[GradientField]:
+    """All points, and those of the larger and the smaller values: where a factor changes its sign,
+    its logarithm has a pole among all of them.
     """
-    return 1 - float(np.linalg.eigvalsh(seen @ seen.T)[-1])
+    yield field
+    assert field.latents is not None
+    latent = field.latents[:, 0]
+    middle = np.median(latent)
+    for kept in (latent >= middle, latent <= middle):
+        if kept.sum() >= FEWEST:
+            yield field.subset(np.flatnonzero(kept))
 
 
-def _length(left: float, bases: Sequence[Basis]) -> float:
-    """How many nats it takes to describe what a curve of each quantity leaves, and the curves."""
-    quantities = sum(basis.quantity.complexity for basis in bases)
-    return float(YARDSTICK(left, CURVE * len(bases) + quantities))
-
-
-def _that_matter(bases: Sequence[Basis], smooth: FloatArray) -> Sequence[Basis]:
-    """Without the quantities whose curve is not worth its description."""
-    none = smooth[:, :0]
-    while len(bases) > 1:
-        sets = [[one for one in bases if one is not other] for other in (None, *bases)]
-        lengths = [_length(_left(smooth.T @ _joined(none, some)), some) for some in sets]
-        place = int(np.argmin(lengths))
-        if place == 0:
+def _sets(part: Part) -> list[QuantitySet]:
+    """The likeliest sets of quantities: inputs, and others in their place, step by step."""
+    inputs = [
+        basis
+        for basis in part.bases([variable(column) for column in range(len(part.data.names))])
+        if len(np.unique(basis.quantity.values)) > PIECES
+    ]
+    if not 1 < len(inputs) <= MOST_QUANTITIES:
+        return []
+    best = _that_matter(part, inputs)
+    found = [best]
+    for _ in range(STEPS):
+        new = [*_with_products(best), *_with_blocks(best)]
+        nearest = min(new, key=QuantitySet.length, default=best)
+        found += new
+        if nearest.length() >= best.length():
             break
-        bases = sets[place]
-    return bases
+        best = nearest
+    return _shortest(found)
 
 
-def _likeliest(
-    data: Data, bases: Sequence[Basis], smooth: FloatArray, steepness: FloatArray
-) -> list[Sequence[Basis]]:
-    """The inputs, or those sets in which a product of two takes the place of one or both."""
-    none = smooth[:, :0]
-    found: list[tuple[float, Sequence[Basis]]] = [(_left(smooth.T @ _joined(none, bases)), bases)]
-    for pair in combinations(bases, 2):
-        rest = [basis for basis in bases if basis not in pair]
-        known = _joined(none, rest)
-        trees = list(_products(*(basis.quantity for basis in pair)))
-        made = [
-            Basis(one, _splines(one.values, PIECES, steepness))
-            for one in make_quantities(data, trees)
-            if one is not None
-        ]
+def _shortest(found: Sequence[QuantitySet]) -> list[QuantitySet]:
+    """Those that describe the latent best, and those that would if less were known."""
+    kept: dict[int, QuantitySet] = {}
+    for yardstick in (YARDSTICK, COARSE):
+        order = sorted(found, key=lambda one: one.length(yardstick))
+        kept |= {id(one): one for one in order[:SETS]}
+    return list(kept.values())
+
+
+def _that_matter(part: Part, bases: Sequence[Basis]) -> QuantitySet:
+    """The quantities without those whose curve is not worth its description."""
+    best = part.together(bases)
+    while len(best.bases) > 1:
+        fewer = [part.together([b for b in best.bases if b is not out]) for out in best.bases]
+        nearest = min(fewer, key=QuantitySet.length)
+        if nearest.length() >= best.length():
+            break
+        best = nearest
+    return best
+
+
+def _with_products(whole: QuantitySet) -> Iterator[QuantitySet]:
+    """A product of powers of two quantities in the place of one or both."""
+    part = whole.part
+    for pair in combinations(whole.bases, 2):
+        rest = [basis for basis in whole.bases if basis not in pair]
+        made = part.bases(list(_products(*(basis.quantity for basis in pair))))
         for also in ([], *([basis] for basis in pair)):
-            beside = _joined(known, also)
-            seen = smooth.T @ beside
-            for basis in made:
-                new = smooth.T @ _joined(beside, [basis])[:, beside.shape[1] :]
-                found.append((_left(np.hstack([seen, new])), [*rest, *also, basis]))
-    found.sort(key=lambda one: _length(*one))
-    return [chosen for _, chosen in found[:SETS]]
+            yield from _with_one(part, [*rest, *also], made)
 
 
 def _products(first: Quantity, second: Quantity) -> Iterator[Tree]:
@@ -187,6 +278,73 @@ def _products(first: Quantity, second: Quantity) -> Iterator[Tree]:
             for sign in (1, -1):
                 factors = [(first.tree, Fraction(one)), (second.tree, Fraction(sign * other))]
                 yield product_of_powers(factors)
+
+
+def _with_one(part: Part, beside: Sequence[Basis], made: Sequence[Basis]) -> Iterator[QuantitySet]:
+    """Each of some quantities beside the same others."""
+    known = part.span(beside)
+    for basis in made:
+        new = _orthonormal(basis.columns - known @ (known.T @ basis.columns))
+        yield QuantitySet(part, (*beside, basis), part.left(known, new))
+
+
+def _with_blocks(whole: QuantitySet) -> Iterator[QuantitySet]:
+    """A sum or a product of curves of two quantities in the place of both: any function of both
+    that explains much is a field of its own.
+    """
+    part, blocks = whole.part, []
+    for pair in combinations(whole.bases, 2) if len(whole.bases) > 2 else ():
+        rest = [basis for basis in whole.bases if basis not in pair]
+        block = [*rest, _block(*pair, part.steepness)]
+        blocks.append((part.left(part.span(block)), pair, rest, block))
+    for _, pair, rest, block in sorted(blocks, key=lambda one: one[0])[:BLOCKS]:
+        *_, (_, curve) = _curves(block, part.smooth)
+        # Where the latent hardly feels the pair, the pair's own values say nothing.
+        columns = sorted({k for basis in pair for k in basis.quantity.tree.variables})
+        steep = part.steepness * np.linalg.norm(part.data.directions[:, columns], axis=1)
+        steep /= steep.sum()
+        inner = _orthonormal(_splines(curve / np.sqrt(part.steepness), INNER, steep))
+        own = [Basis(one.quantity, _splines(one.quantity.values, PIECES, steep)) for one in pair]
+        readings = [
+            _read(place, basis, each, basic_forms(basis.quantity, part.space), steep)
+            for place, (basis, each) in enumerate(_curves(own, inner))
+        ]
+        trees = _sums(readings, part.data.points, [one.quantity.tree for one in pair])
+        yield from _with_one(part, rest, part.bases(list(trees)[:BLOCK_READINGS]))
+
+
+def _block(first: Basis, second: Basis, weights: FloatArray) -> Basis:
+    """Polynomials of two quantities, beside the splines of each."""
+    one, other = (
+        legendre.legvander(
+            2 * np.argsort(np.argsort(values)) / (len(values) - 1) - 1, DEGREE_BOTH
+        ).T
+        for values in (first.quantity.values, second.quantity.values)
+    )
+    columns = np.stack(
+        [one[i] * other[j] for i in range(1, DEGREE_BOTH) for j in range(1, DEGREE_BOTH + 1 - i)],
+        axis=1,
+    )
+    own = [first.columns, second.columns, _weighted(columns, weights)]
+    return Basis(first.quantity, np.hstack(own))
+
+
+def _splines(values: FloatArray, pieces: int, weights: FloatArray) -> FloatArray:
+    """Splines with pieces at quantiles, weighted and centred."""
+    knots = np.unique(np.quantile(values, np.linspace(0, 1, pieces + 1)))
+    if len(knots) <= 1:
+        return np.zeros((len(values), 1))
+    ends = np.r_[[knots[0]] * DEGREE, knots, [knots[-1]] * DEGREE]
+    return _weighted(BSpline.design_matrix(values, ends, DEGREE).toarray(), weights)
+
+
+def _weighted(columns: FloatArray, weights: FloatArray) -> FloatArray:
+    return (columns - weights @ columns) * np.sqrt(weights)[:, None]
+
+
+def _orthonormal(columns: FloatArray) -> FloatArray:
+    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return basis[:, sizes > DEPENDENT * sizes.max(initial=1e-300)]
 
 
 def _curves(bases: Sequence[Basis], smooth: FloatArray) -> Iterator[tuple[Basis, FloatArray]]:
@@ -206,32 +364,42 @@ def _curves(bases: Sequence[Basis], smooth: FloatArray) -> Iterator[tuple[Basis,
 
 
 def _read(
-    place: int, basis: Basis, curve: FloatArray, space: SearchSpace, steepness: FloatArray
-) -> list[Reading]:
-    """The forms that describe a curve best."""
+    place: int, basis: Basis, curve: FloatArray, forms: Forms, steepness: FloatArray,
+    everywhere: FloatArray | None = None,
+) -> list[Reading]:  # fmt: skip
+    """The forms that describe a curve best, with the signs that they have at all values of the
+    quantity.
+    """
     quantity, roots = basis.quantity, np.sqrt(steepness)
     profile = Profile(curve / roots, roots).at(screened(len(curve)))
     ones = np.ones(len(profile.slopes))
-    forms = wider_forms(quantity, space)
-    forms = tuned(forms, quantity, profile, YARDSTICK, ones, by_values=True)
+    best = tuned(forms, quantity, profile, YARDSTICK, ones, by_values=True)
+    best = best.joined(forms.only(PLAINEST))
     found: dict[bool, list[Reading]] = {True: [], False: []}
-    for number, sign in enumerate(forms.signs.tolist()):
-        form = forms.form(number)
-        values = form.values(quantity.values)
+    for number, sign in enumerate(best.signs.tolist()):
+        form = best.form(number)
+        centred = _weighted(form.values(quantity.values)[:, None], steepness)[:, 0]
         with np.errstate(all="ignore"):
-            centred = (values - steepness @ values) * roots
             factor = float(centred @ curve / (centred @ centred))
             left = float(((curve - factor * centred) ** 2).sum())
         if (form.is_log and sign == 0) or not np.isfinite(left) or factor == 0:
             continue
         # A power near 0 is a logarithm, which is there as such.
         if not any(0 < abs(power) < LOWEST_POWER for power in _powers(form.tree)):
+            if everywhere is not None:
+                sign = _sign(evaluate(form.tree, everywhere[:, None]))
             found[form.is_log].append(Reading(FormTerm(form, place, factor, sign), left))
-    return [
-        reading
-        for some in found.values()
-        for reading in sorted(some, key=lambda one: _described([one]))[:READINGS]
-    ]
+    kept: list[Reading] = []
+    for some in found.values():
+        order = sorted(some, key=lambda one: _described([one]))
+        plain = [one for one in order[READINGS:] if one.term.form.family in PLAINEST]
+        kept += order[:READINGS] + plain
+    return kept
+
+
+def _sign(values: FloatArray) -> int:
+    """Of some values; 0 if it changes."""
+    return 1 if values.min() > 0 else -1 if values.max() < 0 else 0
 
 
 def _powers(tree: Tree) -> Iterator[float]:
@@ -257,7 +425,7 @@ def _sums(
             for tree, _ in written(chosen):
                 whole = substitute(tidied(tree, points), parts)
                 found.setdefault(whole, YARDSTICK.of(whole, left))
-    yield from sorted(found, key=lambda tree: found[tree])[:TOLD]
+    yield from sorted(found, key=lambda tree: found[tree])
 
 
 def _plain(terms: Sequence[FormTerm]) -> list[FormTerm]:

@@ -123,7 +123,7 @@ class ValueSums:
             space, sample.names, sample.points, sample.scale, importance, self.n_terms
         )
         smooth = smooth_basis(sample, self.pieces)
-        yield from curve_sums(sample, smooth, space)
+        yield from curve_sums(sample, self.pieces, space)
         library = ValueLibrary.of(usual, sample, space, smooth)
         if library is not None:
             yield from library.grow(self)

@@ -215,7 +215,7 @@ class Portfolio:
     structured: float = 0.95
     beside: float = 0.2
     values: ValueSums | None = field(default_factory=ValueSums)
-    heard: float = 0.25
+    heard: float = 0.35
 
     @property
     def name(self) -> str:

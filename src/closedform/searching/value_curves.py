@@ -10,7 +10,6 @@ sums or products of curves of two, where some function of both explains much.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
@@ -58,8 +57,10 @@ DEPENDENT = 1e-7
 MOST_QUANTITIES = 8
 """Of more, values say little."""
 
-FEWEST = 300
-"""Points of a part of the values that are looked at by themselves."""
+SHARE, FEWEST = 0.6, 300
+"""Of the smallest and of the largest values that are left out in turn, and points that must
+stay.
+"""
 
 SETS, READINGS, WRITTEN, TOLD = 2, 4, 100, 40
 """Sets of quantities whose curves are read by either yardstick, forms of each curve, logarithms and
@@ -147,10 +148,20 @@ class QuantitySet:
         quantities = sum(basis.quantity.complexity for basis in self.bases)
         return float(yardstick(self.left, CURVE * len(self.bases) + quantities))
 
-    @cached_property
+    @property
     def trees(self) -> list[Tree]:
         """The quantities, in the user's inputs."""
         return [basis.quantity.tree for basis in self.bases]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all are inputs."""
+        return all(tree.size == 1 for tree in self.trees)
+
+    @property
+    def key(self) -> frozenset[Tree]:
+        """The same for sets of the same quantities."""
+        return frozenset(self.trees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +183,7 @@ def smooth_basis(field: GradientField, pieces: int) -> FloatArray:
 def curve_sums(field: GradientField, pieces: int, space: SearchSpace) -> Iterator[list[Tree]]:
     """The likeliest formulas of some sets of quantities, set by set."""
     found = [one for some in _parts(field) for one in _sets(Part.of(some, pieces, space))]
-    for chosen in _shortest(found):
+    for chosen in _to_read(found):
         readings = [
             _read(
                 place, basis, curve, wider_forms(basis.quantity, space), chosen.part.steepness,
@@ -207,6 +218,15 @@ def values_left(trees: Sequence[Tree], field: GradientField) -> list[float]:
     return found
 
 
+def _to_read(found: Sequence[QuantitySet]) -> list[QuantitySet]:
+    """The shortest, and the inputs at the same points as the best: of products with an input in
+    place of another the logarithms are the same sums.
+    """
+    kept = _shortest(found)
+    inputs = [one for one in found if one.part is kept[0].part and one.is_plain] if kept else []
+    return list({one.key: one for one in (*kept, *inputs)}.values())
+
+
 def _parts(field: GradientField) -> Iterator[GradientField]:
     """All points, and those of the larger and the smaller values: where a factor changes its sign,
     its logarithm has a pole among all of them.
@@ -214,8 +234,8 @@ def _parts(field: GradientField) -> Iterator[GradientField]:
     yield field
     assert field.latents is not None
     latent = field.latents[:, 0]
-    middle = np.median(latent)
-    for kept in (latent >= middle, latent <= middle):
+    low, high = np.quantile(latent, (1 - SHARE, SHARE))
+    for kept in (latent >= high, latent <= low):
         if kept.sum() >= FEWEST:
             yield field.subset(np.flatnonzero(kept))
 
@@ -238,15 +258,15 @@ def _sets(part: Part) -> list[QuantitySet]:
         if nearest.length() >= best.length():
             break
         best = nearest
-    return _shortest(found)
+    return [found[0], *_shortest(found[1:])]
 
 
 def _shortest(found: Sequence[QuantitySet]) -> list[QuantitySet]:
     """Those that describe the latent best, and those that would if less were known."""
-    kept: dict[int, QuantitySet] = {}
+    kept: dict[frozenset[Tree], QuantitySet] = {}
     for yardstick in (YARDSTICK, COARSE):
         order = sorted(found, key=lambda one: one.length(yardstick))
-        kept |= {id(one): one for one in order[:SETS]}
+        kept = {one.key: one for one in order[:SETS]} | kept
     return list(kept.values())
 
 

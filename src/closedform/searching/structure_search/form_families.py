@@ -45,7 +45,7 @@ COMPOSED = (
     ("1/(u + c)", "poles"),
     ("tanh(b*u)", "rises"),
     ("log: u + c", "poles"), ("log: exp(b*u) + c", "offsets"), ("log: log(u + c)", "shifts"),
-    ("log: sin(b*u)", "some waves"), ("log: cos(b*u)", "some waves"), ("log: tanh(b*u)", "rises"),
+    ("log: sin(b*u)", "arches"), ("log: cos(b*u)", "arches"), ("log: tanh(b*u)", "rises"),
     ("log: exp(b*u) - 1", "rates"), ("log: log(b*u + 1)", "rises"),
 )  # fmt: skip
 """Functions of a power of the quantity, which may enter by any of them: u stands for one of
@@ -103,6 +103,10 @@ WAVES = (1.5, 3.0, 4.5, 6.0, 8.0, 10.0, 12.5, 15.0, 18.0, 22.0)
 """Angles that sines and cosines run through over the range of a quantity."""
 
 
+ARCHES = (0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 2.8)
+"""Angles that those without a zero run through."""
+
+
 def with_ones(text: str) -> Iterator[str]:
     """A family with each of its constants 1 or -1.
 
@@ -140,6 +144,7 @@ def starting_values(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
     plain = [(sign, 0.0) for sign in (1.0, -1.0) if 0.05 < spread < 20]
     rates += plain
     waves = plain[:1] + [(size / max(high - low, 1e-300), 0.0) for size in WAVES]
+    arches = [(size / max(high - low, 1e-300), 0.0) for size in ARCHES]
     inside = [(0.0, -float(np.quantile(values, share))) for share in (0.2, 0.5, 0.8)]
     within = np.log(np.quantile(np.abs(values), (0.1, 0.3, 0.5, 0.7, 0.9))) * -1.0
     beyond = [(0.0, -low + size * spread) for size in (0.1, 0.6, 2.5)]
@@ -162,6 +167,7 @@ def starting_values(values: FloatArray) -> dict[str, list[tuple[float, float]]]:
         "rates": rates,
         "waves": waves,
         "some waves": waves[:1] + waves[1::2],
+        "arches": waves[:1] + waves[1::2] + arches,
         "phases": [(b, c) for b, _ in waves[1:7] for c in (0.8, 2.3)],
         "poles": [*inside, *beyond, *above],
         "many poles": [*inside, *beyond, *above, *outside],

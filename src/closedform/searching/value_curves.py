@@ -57,10 +57,8 @@ DEPENDENT = 1e-7
 MOST_QUANTITIES = 8
 """Of more, values say little."""
 
-SHARE, FEWEST = 0.6, 300
-"""Of the smallest and of the largest values that are left out in turn, and points that must
-stay.
-"""
+FEWEST = 300
+"""Points of half of the values."""
 
 SETS, READINGS, WRITTEN, TOLD = 2, 4, 100, 40
 """Sets of quantities whose curves are read by either yardstick, forms of each curve, logarithms and
@@ -234,8 +232,8 @@ def _parts(field: GradientField) -> Iterator[GradientField]:
     yield field
     assert field.latents is not None
     latent = field.latents[:, 0]
-    low, high = np.quantile(latent, (1 - SHARE, SHARE))
-    for kept in (latent >= high, latent <= low):
+    middle = np.median(latent)
+    for kept in (latent >= middle, latent <= middle):
         if kept.sum() >= FEWEST:
             yield field.subset(np.flatnonzero(kept))
 

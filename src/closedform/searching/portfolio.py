@@ -34,7 +34,7 @@ from closedform.searching.structure_search.structure_engine import StructureSear
 from closedform.searching.structure_search.structure_run import MUCH_BETTER
 from closedform.searching.terms.term_engine import TermSearch
 from closedform.searching.terms.term_run import compile_terms
-from closedform.searching.value_sums import ValueSums
+from closedform.searching.values.value_sums import ValueSums
 
 _logger = logging.getLogger(__name__)
 

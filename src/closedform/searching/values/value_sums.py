@@ -1,4 +1,4 @@
-"""Sums that a network's values propose.
+"""Sums that a network's values propose: of curves, and of the terms of a library.
 
 Where z = phi(g) and g is a sum of terms, some smooth function of z is that sum. Which one is linear
 in the coefficients of both, so the best sum of given terms is again the smallest eigenvector of
@@ -31,11 +31,8 @@ from closedform.searching.products import product_of_powers
 from closedform.searching.space import SearchSpace
 from closedform.searching.terms.library import Term, build_library
 from closedform.searching.terms.sum_formula import Sum, plain_number, sums, write
-from closedform.searching.value_curves import YARDSTICK, curve_sums, smooth_basis
-
-DEPENDENT = 1e-7
-"""Share of a term's variance that the others of a sum must leave: of nearly dependent terms the
-difference is any function."""
+from closedform.searching.values.curve_sums import curve_sums
+from closedform.searching.values.splines import DEPENDENT, YARDSTICK, smooth_basis
 
 ROUNDING = 1e-12
 
@@ -113,18 +110,17 @@ class ValueSums:
     def _sums(
         self, field: GradientField, space: SearchSpace, rng: np.random.Generator
     ) -> Iterator[list[Tree]]:
-        """Sums of usual terms, and of those that curves suggest beside the plainest."""
+        """Sums of curves, then of usual terms."""
         usable = np.flatnonzero(field.weights > 0)
         if len(usable) > self.n_points:
             usable = np.sort(rng.choice(usable, self.n_points, replace=False))
         sample = field.subset(usable)
         importance = np.round(sample.weights @ sample.frames[:, :, 0] ** 2, 2)
-        usual = build_library(
+        yield from curve_sums(sample, self.pieces, space)
+        terms = build_library(
             space, sample.names, sample.points, sample.scale, importance, self.n_terms
         )
-        smooth = smooth_basis(sample, self.pieces)
-        yield from curve_sums(sample, self.pieces, space)
-        library = ValueLibrary.of(usual, sample, space, smooth)
+        library = ValueLibrary.of(terms, sample, space, self.pieces)
         if library is not None:
             yield from library.grow(self)
 
@@ -142,7 +138,7 @@ class ValueLibrary:
 
     @classmethod
     def of(
-        cls, terms: list[Term], field: GradientField, space: SearchSpace, smooth: FloatArray
+        cls, terms: list[Term], field: GradientField, space: SearchSpace, pieces: int
     ) -> "ValueLibrary | None":
         """The terms that vary on the data, each function once; None if there are none."""
         assert field.latents is not None
@@ -160,7 +156,7 @@ class ValueLibrary:
         if len(kept) < 2:
             return None
         scaled, whole = scaled[:, first], whole[np.ix_(first, first)]
-        seen = smooth.T @ scaled
+        seen = smooth_basis(field, pieces).T @ scaled
         chosen = [terms[k] for k in kept]
         pairs = np.ones((len(kept), len(kept)), dtype=bool)
         if space.legality is not None:

@@ -1,0 +1,127 @@
+"""The forms that a curve of one quantity is like, and formulas from one form of each curve."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from closedform.arrays import FloatArray
+from closedform.expressions.evaluate import evaluate
+from closedform.expressions.tree import Tree, subtrees
+from closedform.searching.structure_search.forms import Forms, FormTerm, tuned
+from closedform.searching.structure_search.profiles import Profile
+from closedform.searching.structure_search.quantities import substitute
+from closedform.searching.structure_search.screening import screened
+from closedform.searching.structure_search.writing import LOWEST_POWER, tidied, written
+from closedform.searching.values.splines import DEPENDENT, YARDSTICK, Basis, orthonormal, weighted
+
+READINGS, WRITTEN = 4, 100
+"""Forms of each curve, logarithms and others apart, and formulas of each set that are written."""
+
+PLAINEST = ("x", "log: x")
+"""Families that are tried for each curve."""
+
+PLAIN, NEAR = (2, 3), 0.05
+"""Denominators of exponents, and how near to such a one a fitted one is tried as that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A form of a curve, and what it leaves of a smooth function of the latent."""
+
+    term: FormTerm
+    left: float
+
+
+def curves_of(bases: Sequence[Basis], smooth: FloatArray) -> Iterator[tuple[Basis, FloatArray]]:
+    """The curve of each quantity, weighted: what the others leave of the smooth function of the
+    latent that all explain best.
+    """
+    columns = np.hstack([basis.columns for basis in bases])
+    vectors, _, _ = np.linalg.svd(smooth.T @ orthonormal(columns), full_matrices=False)
+    target = smooth @ vectors[:, 0]
+    factors, *_ = np.linalg.lstsq(columns, target, rcond=DEPENDENT)
+    left = target - columns @ factors
+    start = 0
+    for basis in bases:
+        end = start + basis.columns.shape[1]
+        yield basis, left + basis.columns @ factors[start:end]
+        start = end
+
+
+def read_curve(
+    place: int, basis: Basis, curve: FloatArray, forms: Forms, steepness: FloatArray,
+    everywhere: FloatArray | None = None,
+) -> list[Reading]:  # fmt: skip
+    """The forms that describe a curve best, with the signs that they have at all values of the
+    quantity.
+    """
+    quantity, roots = basis.quantity, np.sqrt(steepness)
+    profile = Profile(curve / roots, roots).at(screened(len(curve)))
+    ones = np.ones(len(profile.slopes))
+    best = tuned(forms, quantity, profile, YARDSTICK, ones, by_values=True)
+    best = best.joined(forms.only(PLAINEST))
+    found: dict[bool, list[Reading]] = {True: [], False: []}
+    for number, sign in enumerate(best.signs.tolist()):
+        form = best.form(number)
+        centred = weighted(form.values(quantity.values)[:, None], steepness)[:, 0]
+        with np.errstate(all="ignore"):
+            factor = float(centred @ curve / (centred @ centred))
+            left = float(((curve - factor * centred) ** 2).sum())
+        if (form.is_log and sign == 0) or not np.isfinite(left) or factor == 0:
+            continue
+        # A power near 0 is a logarithm, which is there as such.
+        if not any(0 < abs(power) < LOWEST_POWER for power in _powers(form.tree)):
+            if everywhere is not None:
+                sign = _sign(evaluate(form.tree, everywhere[:, None]))
+            found[form.is_log].append(Reading(FormTerm(form, place, factor, sign), left))
+    kept: list[Reading] = []
+    for some in found.values():
+        order = sorted(some, key=lambda one: _described([one]))
+        plain = [one for one in order[READINGS:] if one.term.form.family in PLAINEST]
+        kept += order[:READINGS] + plain
+    return kept
+
+
+def _sign(values: FloatArray) -> int:
+    """Of some values; 0 if it changes."""
+    return 1 if values.min() > 0 else -1 if values.max() < 0 else 0
+
+
+def _powers(tree: Tree) -> Iterator[float]:
+    for part in subtrees(tree):
+        if part.root == "pow" and part.children[1].is_constant:
+            yield float(evaluate(part.children[1], np.zeros((1, 1)))[0])
+
+
+def _described(readings: Sequence[Reading]) -> float:
+    """How many nats forms of different quantities take, and what they leave."""
+    left = sum(reading.left for reading in readings)
+    return float(YARDSTICK(left, sum(reading.term.form.cost for reading in readings)))
+
+
+def formulas_of(
+    readings: Sequence[Sequence[Reading]], points: FloatArray, parts: Sequence[Tree]
+) -> Iterator[Tree]:
+    """The shortest descriptions by one form of each curve."""
+    found: dict[Tree, float] = {}
+    for some in sorted(product(*readings), key=_described)[:WRITTEN]:
+        terms, left = [one.term for one in some], sum(one.left for one in some)
+        for chosen in (terms, _plain(terms)):
+            for tree, _ in written(chosen):
+                whole = substitute(tidied(tree, points), parts)
+                found.setdefault(whole, YARDSTICK.of(whole, left))
+    yield from sorted(found, key=lambda tree: found[tree])
+
+
+def _plain(terms: Sequence[FormTerm]) -> list[FormTerm]:
+    """Coefficients that are nearly plain multiples of the smallest."""
+    unit = min((term.coefficient for term in terms), key=abs)
+    return [replace(term, coefficient=unit * _rounded(term.coefficient / unit)) for term in terms]
+
+
+def _rounded(number: float) -> float:
+    near = [round(number * denominator) / denominator for denominator in PLAIN]
+    best = min(near, key=lambda one: abs(one - number))
+    return best if abs(best - number) < NEAR * abs(number) else number

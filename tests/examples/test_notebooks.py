@@ -1,6 +1,13 @@
-"""The notebooks of the gallery run as they are, and what they read today is what they show."""
+"""The notebooks of the gallery show the right formulas, and their code fits the package. Run by
+hand, they run as they are, and what they read today is what they show: ``pytest
+tests/examples/test_notebooks.py -m slow``.
+"""
 
+import ast
+import importlib
+import inspect
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import nbformat
@@ -8,6 +15,7 @@ import pytest
 from nbclient import NotebookClient
 
 import closedform as cf
+from closedform.networks.options import Options
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CONCEPTS = {
@@ -25,10 +33,8 @@ CONCEPTS = {
 The notebooks do not know.
 """
 
-BY_HAND = {name for name in CONCEPTS if name != "01_siamese"}
-"""Notebooks whose kinds of networks have tests of their own; the one that takes least is run
-always.
-"""
+OPTIONS = inspect.signature(Options).parameters
+"""What is passed on to whatever reads the network."""
 
 TOLERANCES = {"07_sparse_autoencoder": 5e-3, "11_fine_tuning": 5e-3}
 """Misalignment to the truth where a number is fitted."""
@@ -47,13 +53,55 @@ def test_every_notebook_is_tested():
     assert sorted(file.stem for file in EXAMPLES.glob("*.ipynb")) == sorted([*CONCEPTS, *PRINTED])
 
 
+def test_every_notebook_shows_the_truth() -> None:
+    for name, truths in CONCEPTS.items():
+        check_formulas(answer_of(read(name)), name, truths)
+
+
+@pytest.mark.parametrize("name", [*CONCEPTS, *PRINTED])
+def test_the_code_of_a_notebook_fits_the_package(name: str) -> None:
+    cells = [cell.source for cell in read(name).cells if cell.cell_type == "code"]
+    tree = ast.parse("\n".join(cells))
+    ours: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            ours |= {
+                alias.asname or alias.name: importlib.import_module(alias.name)
+                for alias in node.names
+                if alias.name.split(".")[0] == "closedform"
+            }
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("closedform"):
+            module = importlib.import_module(node.module or "")
+            ours |= {
+                alias.asname or alias.name: getattr(module, alias.name) for alias in node.names
+            }
+    called = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (function := named(node.func, ours)) is not None:
+            called += 1
+            taken = inspect.signature(function).parameters
+            known = {*taken, *OPTIONS} if "options" in taken else {*taken}
+            assert {word.arg for word in node.keywords} <= known, ast.unparse(node)
+    assert called
+
+
+def named(node: ast.expr, ours: dict[str, Any]) -> Any:
+    """What a name stands for, if it is one of the package's."""
+    if isinstance(node, ast.Name):
+        return ours.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = named(node.value, ours)
+        return getattr(owner, node.attr) if isinstance(owner, ModuleType | type) else None
+    return None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_notebook_prints_what_it_should(name: str, tmp_path: Path) -> None:
     if name == "09_planets":
         pytest.importorskip("jplephem")
         pytest.importorskip("skyfield_data")
-    notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+    notebook = read(name)
     NotebookClient(
         notebook,
         timeout=600,
@@ -66,17 +114,15 @@ def test_a_notebook_prints_what_it_should(name: str, tmp_path: Path) -> None:
     assert all(text in printed for text in PRINTED[name]), printed
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name in BY_HAND else name for name in CONCEPTS],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CONCEPTS)
 def test_a_notebook_reads_the_right_formula(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Another number of threads sums in another order, and a training that amplifies it ends with
     # another network.
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+    notebook = read(name)
     shown = answer_of(notebook)
     NotebookClient(
         notebook,
@@ -86,10 +132,7 @@ def test_a_notebook_reads_the_right_formula(
     ).execute()
     today = answer_of(notebook)
     for text in (shown, today):
-        formulas = text.splitlines()[: len(CONCEPTS[name])]
-        tolerance = TOLERANCES.get(name, 0.0)
-        for truth in CONCEPTS[name]:
-            assert any(is_same(formula, truth, tolerance) for formula in formulas), text
+        check_formulas(text, name, CONCEPTS[name])
     status = [
         line.partition(":")[0]
         for line in shown.splitlines()
@@ -103,6 +146,19 @@ def test_a_notebook_reads_the_right_formula(
         if output.get("name") == "stderr"
     ]
     assert not [output for output in outputs if not is_progress(output["text"])]
+
+
+def read(name: str) -> Any:
+    """A notebook of the gallery."""
+    return nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+
+
+def check_formulas(text: str, name: str, truths: list[str]) -> None:
+    """Each truth is among the formulas with which an answer begins."""
+    formulas = text.splitlines()[: len(truths)]
+    tolerance = TOLERANCES.get(name, 0.0)
+    for truth in truths:
+        assert any(is_same(formula, truth, tolerance) for formula in formulas), text
 
 
 def is_progress(text: str) -> bool:

@@ -46,8 +46,11 @@ def test_estimates_are_saved(tmp_path) -> None:
 
 def test_numbers_that_the_data_refute_are_fitted_and_have_errors() -> None:
     # The formula's plain numbers gave way to fitted ones, which were shown without errors.
-    field = _field(2.7083)
-    answer = cf.interpret_field(field, budget=cf.Budget(evaluations=1500), rng=0, progress=False)
+    space = cf.SearchSpace(operators=["add", "sub", "mul"])
+    answer = cf.interpret_field(
+        _field(2.7083), engine="terms", budget=cf.Budget(evaluations=300), space=space, rng=0,
+        progress=False,
+    )  # fmt: skip
     fitted = [each for each in answer.constants if not each.is_plain]
     assert answer.entry is not None
     assert len(answer.entry.errors) == len(fitted) > 0

@@ -21,7 +21,6 @@ def read(values, error=2e-4, seed=0):
         ((1 + 0.57 * K) / (K**2 + 0.57 * K), "(1 + {0}*k)/(k**2 + {0}*k)"),
         (2.1 * np.exp(-0.8 * K) + 0.3, "{}*exp({}*k) + {}"),
         (1.3 * K**1.7, "{}*k**{}"),
-        (np.log(K / 0.05), "log(k/{})"),
     ],
 )
 def test_a_noisy_curve_is_read_with_its_numbers(values, told):
@@ -63,6 +62,7 @@ def test_points_without_values_and_errors_that_are_not_known_are_left_out():
     values[3] = np.nan
     found = read_curve(K, values, errors)
     assert found is not None
+    assert str(found.concept) == "log(k/0.05)"
     assert found.concept(np.array([[1.0]])) == pytest.approx([np.log(20)])
 
 

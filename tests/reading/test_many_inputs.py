@@ -9,7 +9,7 @@ import closedform as cf
 from closedform.reading.one_field import compile_all
 from closedform.searching.budget import processor_seconds
 
-BUDGET = 3.0
+BUDGET = 1.5
 
 
 @pytest.fixture(scope="module", autouse=True)

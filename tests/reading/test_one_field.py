@@ -12,6 +12,9 @@ from closedform.searching.engine import get_engine
 
 BUDGET = Budget(evaluations=300)
 
+# What a reading does is not a matter of how many functions there are.
+FEW = cf.SearchSpace(operators=["add", "sub", "mul", "sin"])
+
 
 def field_of(text, n_points=500, noise=0.01, seed=0, names=("x", "v")):
     rng = np.random.default_rng(seed)
@@ -32,6 +35,7 @@ def found():
         field,
         engine="terms",
         budget=BUDGET,
+        space=FEW,
         rng=3,
         hypothesis="v**2/2 + x**2/2 + x**4/4",
         title="energy",
@@ -91,9 +95,8 @@ class Listener:
 
 def test_the_same_seed_gives_the_same_answer_whoever_listens():
     field, listener = field_of("x*v + x", n_points=200), Listener()
-    few = cf.SearchSpace(operators=["add", "sub", "mul", "sin"])
     first, second = (
-        interpret_field(field, engine="terms", budget=BUDGET, space=few, rng=1, progress=progress)
+        interpret_field(field, engine="terms", budget=BUDGET, space=FEW, rng=1, progress=progress)
         for progress in (None, listener)
     )
     assert len(first.front) > 2

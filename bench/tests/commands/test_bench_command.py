@@ -44,6 +44,7 @@ def test_json_is_as_designed_and_a_small_system_is_recovered() -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.slow
 def test_several_invariants_are_read_at_one_degree() -> None:
     answer = json.loads(
         run(

@@ -176,5 +176,5 @@ def test_what_disturbs_a_law_less_than_matters_does_not_refute_it():
     phase = start + times
     radius = size * (1 + 3e-5 * np.sin(3 * phase))
     states = np.stack([radius * np.cos(phase), -radius * np.sin(phase)], axis=2)
-    found = cf.conserved(trajectories=states, times=times, names=NAMES, rng=0, progress=False)
+    found = find(trajectories=states, times=times, space=SQUARES)
     assert [str(concept) for concept in found.concepts] == ["x**2 + v**2"]

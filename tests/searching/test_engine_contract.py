@@ -15,6 +15,8 @@ class TestTerms(EngineContract):
 
 
 class TestEvolution(EngineContract):
+    evaluations = 5000
+
     @pytest.fixture
     def engine(self):
         pytest.importorskip("pyoperon")
@@ -22,7 +24,7 @@ class TestEvolution(EngineContract):
 
 
 class TestPortfolio(EngineContract):
-    evaluations = 900
+    evaluations = 600
 
     @pytest.fixture
     def engine(self):
@@ -30,7 +32,7 @@ class TestPortfolio(EngineContract):
 
 
 class TestStructure(EngineContract):
-    evaluations = 600
+    evaluations = 300
 
     @pytest.fixture
     def engine(self):

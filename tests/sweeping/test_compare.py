@@ -9,8 +9,8 @@ from closedform.errors import StorageError
 from closedform.sweeping.execution.store import ResultStore
 from closedform.sweeping.sweep_result import stored_readings
 
-POINTS = np.random.default_rng(0).uniform(0.5, 1.5, (300, 2))
-EFFORT = cf.Effort(terms=300, evaluations=0)
+POINTS = np.random.default_rng(0).uniform(0.5, 1.5, (200, 2))
+EFFORT = cf.Effort(terms=100, evaluations=0)
 
 
 def layer(*coefficients):

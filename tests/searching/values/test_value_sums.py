@@ -8,6 +8,7 @@ import closedform as cf
 from closedform.basics.progress import Silent
 from closedform.expressions.legality import Legality
 from closedform.expressions.parse import parse
+from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.budget import Budget
 from closedform.searching.search_stage import search
 from closedform.searching.space import SearchSpace
@@ -89,3 +90,16 @@ def test_values_are_asked_only_where_they_are_known() -> None:
         result = search(one, budget=cf.Budget(evaluations=300), rng=0, progress=False)
         engines = [step["engine"] for step in result.statistics["steps"]]
         assert ("values" in engines) == is_asked
+
+
+def test_the_data_may_lie_on_a_surface() -> None:
+    x, y, z = np.random.default_rng(0).uniform(0.5, 2, (3, 600))
+    w = x + y + z
+    points = np.column_stack([x, y, z, w])
+    gradients = np.column_stack([2 * x, 1 / y, np.zeros(600), w / 2])
+    latent = x**2 + np.log(y) + w**2 / 4
+    names = ["x", "y", "z", "w"]
+    field = cf.GradientField.from_arrays(points, gradients, latents=latent, names=names)
+    assert field.frames.shape[1] == 3
+    formulas = [parse(text, names=names) for text in found_in(field)]
+    assert min(field_misalignment(formula, field).mean() for formula in formulas) < 1e-9

@@ -71,7 +71,8 @@ class Part:
     def of(cls, field: GradientField, pieces: int, space: SearchSpace) -> "Part":
         """All points of a field."""
         weights = field.weights / field.weights.sum()
-        data = Data(field.points, field.frames[:, :, 0], field.scale, weights, field.names)
+        directions = field.tangent.ambient(field.frames)[:, :, 0]
+        data = Data(field.points, directions, field.scale, weights, field.names)
         return cls(data, field.steepness, smooth_basis(field, pieces), space)
 
     def bases(self, trees: Sequence[Tree]) -> list[Basis]:

@@ -115,7 +115,9 @@ class ValueSums:
         if len(usable) > self.n_points:
             usable = np.sort(rng.choice(usable, self.n_points, replace=False))
         sample = field.subset(usable)
-        importance = np.round(sample.weights @ sample.frames[:, :, 0] ** 2, 2)
+        importance = np.round(
+            sample.weights @ sample.tangent.ambient(sample.frames)[:, :, 0] ** 2, 2
+        )
         yield from curve_sums(sample, self.pieces, space)
         terms = build_library(
             space, sample.names, sample.points, sample.scale, importance, self.n_terms

@@ -44,7 +44,7 @@ class Outline(HTMLParser):
         self.text += data
 
 
-@pytest.fixture(params=["example", "evil", "several", "networks", "nothing"])
+@pytest.fixture(scope="module", params=["example", "evil", "several", "networks", "nothing"])
 def page(request) -> Outline:
     return Outline(render_report(request.getfixturevalue(request.param)))
 

@@ -77,6 +77,16 @@ def compile_tapes(trees: Sequence[Tree]) -> TapeBatch:
     )
 
 
+def join_tapes(batches: Sequence[TapeBatch]) -> TapeBatch:
+    """Several batches as one."""
+    lengths = np.concatenate([np.diff(batch.starts) for batch in batches])
+    parts = ("codes", "first", "second", "inputs", "numbers")
+    return TapeBatch(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        *(np.concatenate([getattr(batch, part) for batch in batches]) for part in parts),
+    )
+
+
 def node_positions(tree: Tree) -> dict[int, int]:
     """Where the tokens of a tree stand on its tape, by their position in the tree; some exponents
     have no place there.

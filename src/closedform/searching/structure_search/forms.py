@@ -18,7 +18,7 @@ from closedform.expressions.complexity import complexity
 from closedform.expressions.evaluate import evaluate
 from closedform.expressions.kernel import BAD_VALUE, values_and_gradients
 from closedform.expressions.parse import parse
-from closedform.expressions.tape import TapeBatch, compile_tapes, node_positions
+from closedform.expressions.tape import TapeBatch, compile_tapes, join_tapes, node_positions
 from closedform.expressions.tree import Constant, Tree, constant, variable
 from closedform.searching.space import SearchSpace
 from closedform.searching.structure_search.form_families import (
@@ -253,15 +253,24 @@ _SYMBOLS = tuple(variable(column).root for column in (1, 2, 3))
 """The constants b, c and p; p stands for a power and takes the place of b."""
 
 
+@cache
+def _tape(text: str) -> tuple[TapeBatch, list[tuple[int, int]]]:
+    """The tape of a family, and for every hole its node and its constant."""
+    tree = _form(text, 0.37, 0.73).tree
+    nodes = node_positions(tree)
+    shape, which = _shape(text)
+    holes = [(nodes[place], constant) for place, constant in zip(shape.free, which, strict=True)]
+    return compile_tapes([tree]), holes
+
+
 @lru_cache(maxsize=64)
 def _batch(families: tuple[str, ...]) -> tuple[TapeBatch, np.ndarray, np.ndarray, np.ndarray]:
     """Tapes of many families, and for every hole its node, its family's number and its constant."""
-    trees = [_form(text, 0.37, 0.73).tree for text in families]
-    batch = compile_tapes(trees)
+    batch = join_tapes([_tape(text)[0] for text in families])
     holes = [
-        (int(batch.starts[number]) + node_positions(tree)[place], number, which)
-        for number, (text, tree) in enumerate(zip(families, trees, strict=True))
-        for place, which in zip(_shape(text)[0].free, _shape(text)[1], strict=True)
+        (int(batch.starts[number]) + node, number, which)
+        for number, text in enumerate(families)
+        for node, which in _tape(text)[1]
     ]
     nodes, numbers, constants = np.array(holes, dtype=np.int64).reshape(-1, 3).T
     return batch, nodes, numbers, constants

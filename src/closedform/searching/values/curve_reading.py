@@ -102,11 +102,12 @@ def _described(readings: Sequence[Reading]) -> float:
 
 
 def formulas_of(
-    readings: Sequence[Sequence[Reading]], points: FloatArray, parts: Sequence[Tree]
-) -> Iterator[Tree]:
+    readings: Sequence[Sequence[Reading]], points: FloatArray, parts: Sequence[Tree],
+    most: int = WRITTEN,
+) -> Iterator[Tree]:  # fmt: skip
     """The shortest descriptions by one form of each curve."""
     found: dict[Tree, float] = {}
-    for some in sorted(product(*readings), key=_described)[:WRITTEN]:
+    for some in sorted(product(*readings), key=_described)[:most]:
         terms, left = [one.term for one in some], sum(one.left for one in some)
         for chosen in (terms, _plain(terms)):
             for tree, _ in written(chosen):

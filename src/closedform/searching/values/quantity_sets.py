@@ -43,9 +43,9 @@ MOST_QUANTITIES = 8
 SETS = 2
 """Sets of quantities that are kept by either yardstick."""
 
-STEPS, BLOCKS, BLOCK_READINGS = 3, 2, 4
+STEPS, BLOCKS, BLOCK_WRITTEN, BLOCK_READINGS = 3, 2, 20, 4
 """Steps from the inputs to other quantities, pairs that are read as fields in each, and formulas
-of each pair that are tried.
+of each pair that are written, and of these tried.
 """
 
 DEGREE_BOTH = 7
@@ -217,7 +217,9 @@ def _with_blocks(whole: QuantitySet) -> Iterator[QuantitySet]:
             read_curve(place, basis, each, basic_forms(basis.quantity, part.space), steep)
             for place, (basis, each) in enumerate(curves_of(own, inner))
         ]
-        trees = formulas_of(readings, part.data.points, [one.quantity.tree for one in pair])
+        trees = formulas_of(
+            readings, part.data.points, [one.quantity.tree for one in pair], BLOCK_WRITTEN
+        )
         yield from _with_one(part, rest, part.bases(list(trees)[:BLOCK_READINGS]))
 
 

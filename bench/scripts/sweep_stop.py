@@ -2,20 +2,20 @@
 
 Run it: python bench/scripts/sweep_stop.py ROWS.jsonl --seed N [--networks 10] [--costed 8]
 
-Of each network 12 outputs, trained on formulas of the suite `random` with up to four inputs; and
-as many outputs of a network with random weights, a layer without formulas. Every neuron is read as
-in a sweep. Where the stop ends a reading, the neuron is read again without it; elsewhere both are
-the same reading, since effort is counted in evaluations. So an output whose first reading finds a
-formula, or comes too near for a look, is not read any further. A neuron is readable if a reading
-without the stop is not `none`, and lost if the other one is: of outputs that were not read further
-only those count as readable that the first reading has read. Rows are added one by one, so a run
-goes on where it was ended.
+Of each network 12 outputs, trained on formulas of the suite `random` with up to four inputs, every
+second network for a fifth of the time; and two outputs each of networks with random weights, as
+layers without formulas. Every neuron is read as in a sweep. Where the stop ends a reading, the
+neuron is read again without it; elsewhere both are the same reading, since effort is counted in
+evaluations. So an output of which the first reading finds anything is not read any further: the
+stop leaves it alone. A neuron is readable if a reading without the stop is not `none`, and lost if
+the other one is: of outputs that were not read further only those count as readable that the first
+reading has read. Rows are added one by one, so a run goes on where it was ended.
 """
 
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ import numpy as np
 import torch
 
 import closedform as cf
-from closedform.judge.pool import is_far
 from closedform.sweeping import neuron_task
 from closedform.sweeping.neuron_task import Effort, read_with
 from closedform_bench.formulas.grammar import draw_problems
@@ -32,6 +31,7 @@ from closedform_bench.formulas.scoring import is_right
 
 NAMES: tuple[str, ...] = ("x1", "x2", "x3", "x4")
 LOW, HIGH = 1.0, 3.0
+KINDS = (torch.nn.SiLU, torch.nn.Tanh, torch.nn.ReLU)
 OUTPUTS, WIDTH, STEPS, TRAINED, READ = 12, 64, 2000, 8000, 400
 
 
@@ -46,11 +46,11 @@ def problems(seed: int, number: int) -> list[Problem]:
     return [each for each, v in zip(fit, values, strict=True) if np.isfinite(v).all()][:OUTPUTS]
 
 
-def network(seed: int, chosen: list[Problem]) -> torch.nn.Sequential:
+def network(seed: int, chosen: list[Problem], steps: int = STEPS) -> torch.nn.Sequential:
     """Two hidden layers, trained on the formulas, or as it begins, far from linear."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    linear, kind = torch.nn.Linear, torch.nn.SiLU
+    linear, kind = torch.nn.Linear, torch.nn.SiLU if chosen else KINDS[seed % len(KINDS)]
     layers = linear(4, WIDTH), kind(), linear(WIDTH, WIDTH), kind(), linear(WIDTH, OUTPUTS)
     made = torch.nn.Sequential(*layers)
     if not chosen:
@@ -62,8 +62,8 @@ def network(seed: int, chosen: list[Problem]) -> torch.nn.Sequential:
     values = (values - values.mean(axis=0)) / values.std(axis=0)
     x, y = (torch.tensor(each, dtype=torch.float32) for each in (points, values))
     optimiser = torch.optim.AdamW(made.parameters(), lr=3e-3, weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 6e-3, total_steps=STEPS + 1)
-    for _ in range(STEPS):
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 6e-3, total_steps=steps + 1)
+    for _ in range(steps):
         batch = torch.randint(TRAINED, (256,))
         optimiser.zero_grad()
         ((made(x[batch]) - y[batch]) ** 2).mean().backward()
@@ -74,12 +74,11 @@ def network(seed: int, chosen: list[Problem]) -> torch.nn.Sequential:
 
 def neurons(seed: int, count: int, costed: int) -> Iterator[tuple[str, Any, str, Problem | None]]:
     """Names, networks, neurons and the formulas behind them."""
-    untrained = network(seed, [])
     for place in range(costed):
-        yield f"random/{place}", untrained, f"4:{place}", None
+        yield f"random/{place}", network(seed + place // 2, []), f"4:{place}", None
     for number in range(count):
         chosen = problems(seed, number)
-        trained = network(seed + number, chosen)
+        trained = network(seed + number, chosen, STEPS // 5 if number % 2 else STEPS)
         for place, problem in enumerate(chosen):
             yield f"{number}/output:{place}", trained, f"4:{place}", problem
 
@@ -89,34 +88,39 @@ def read_both(field: cf.GradientField, seed: int, *, is_costed: bool) -> dict[st
 
     is_costed: whether a reading is finished that the stop does not change.
     """
-    first = read_with(Effort(evaluations=0), field, seed)[0]
-    if not is_costed and (first.verdict.status != "none" or not is_far(first.floor, field)):
-        return told_of(first, first, is_stopped=False)
-    calls: list[tuple[int, float]] = []
-    ask = neuron_task.interpret_field
+    known: dict[str, tuple[Any, float]] = {}
+    asked: list[str] = []
 
-    def watched(*args: Any, **options: Any) -> Any:
-        began = time.process_time()
-        found = ask(*args, **options)
-        calls.append((options["budget"].evaluations, time.process_time() - began))
-        return found
+    def timed(function: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*args: Any, **options: Any) -> Any:
+            name = f"{function.__name__} {options['engine']} {options['budget']}"
+            asked.append(name)
+            if name not in known:
+                began = time.process_time()
+                found = function(*args, **options)
+                known[name] = found, time.process_time() - began
+            return known[name][0]
 
-    effort = Effort()
-    brief = int(effort.look * effort.evaluations)
-    neuron_task.interpret_field = watched
+        return watched
+
+    def read(effort: Effort) -> tuple[cf.Interpretation, float]:
+        asked.clear()
+        found = read_with(effort, field, seed)[0]
+        return found, sum(known[name][1] for name in asked)
+
+    ask, look = neuron_task.interpret_field, neuron_task.search
+    neuron_task.interpret_field, neuron_task.search = timed(ask), timed(look)
     try:
-        stopped = whole = read_with(effort, field, seed)[0]
-        spent = sum(seconds for _, seconds in calls)
-        without = sum(seconds for asked, seconds in calls if asked != brief)
-        is_stopped = calls[-1][0] == brief
-        if is_stopped:
-            calls.clear()
-            whole = read_with(Effort(look=0.0), field, seed)[0]
-            without = sum(seconds for _, seconds in calls)
+        first = read(Effort(evaluations=0))[0]
+        if not is_costed and first.verdict.status != "none":
+            return told_of(first, first, is_stopped=False)
+        stopped, spent = read(Effort())
+        is_stopped = len(asked) == 2 and asked[1].startswith("search")
+        whole, without = read(Effort(look=0.0))
     finally:
-        neuron_task.interpret_field = ask
+        neuron_task.interpret_field, neuron_task.search = ask, look
     return {
-        **told_of(stopped, whole, is_stopped=is_stopped),
+        **told_of(stopped, whole, is_stopped=is_stopped), "first": first.verdict.status,
         "seconds_with": round(spent, 2), "seconds_without": round(without, 2),
     }  # fmt: skip
 

@@ -61,37 +61,48 @@ def test_the_better_of_both_is_kept(monkeypatch):
     assert read_with(Effort(), FIELD, 0)[1] == "auto"
 
 
-@pytest.mark.parametrize(
-    ("floor", "effort", "counts"),
-    [
-        (0.4, Effort(), [1000, 2000]),
-        (0.4, Effort(look=0.0), [1000, 20_000]),
-        (0.1, Effort(), [1000, 20_000]),
-    ],
-)
-def test_a_look_is_enough_where_everything_is_far_off(monkeypatch, floor, effort, counts):
-    asked = answers(monkeypatch, **dict.fromkeys(("terms", "auto"), ("none", floor, floor)))
-    read_with(effort, FIELD, 0)
-    assert [count for _, count, *_ in asked] == counts
-
-
-def test_a_look_that_comes_near_is_followed_by_the_whole_reading(monkeypatch):
-    floors = iter((0.4, 0.1, 1e-4))
+def looks(monkeypatch, lowest):
+    """Let a look find this misalignment, and note what was asked."""
     asked = []
 
-    def fake(_field, *, engine, budget, rng, rule):
-        asked.append((engine, budget.evaluations))
-        floor = next(floors)
-        status = "verified" if floor < 0.01 else "none"
-        return SimpleNamespace(
-            verdict=SimpleNamespace(status=status),
-            alignment=SimpleNamespace(misalignment=floor),
-            floor=floor,
-        )
+    def fake(_field, *, engine, budget, rng, progress):
+        asked.append((engine, budget.evaluations, rng, progress))
+        return SimpleNamespace(front=SimpleNamespace(lowest=lowest))
 
-    monkeypatch.setattr(module, "interpret_field", fake)
-    assert read_with(Effort(), FIELD, 0)[0].floor == 1e-4
-    assert asked == [("terms", 1000), ("auto", 2000), ("auto", 20_000)]
+    monkeypatch.setattr(module, "search", fake)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("status", "lowest", "effort", "n_looks", "counts"),
+    [
+        ("none", 0.11, Effort(), 1, [1000]),
+        ("none", 0.09, Effort(), 1, [1000, 20_000]),
+        ("none", 0.11, Effort(look=0.0), 0, [1000, 20_000]),
+        ("approximate", 0.11, Effort(), 0, [1000, 20_000]),
+    ],
+)
+def test_a_look_that_finds_nothing_ends_a_reading(
+    monkeypatch, status, lowest, effort, n_looks, counts
+):
+    asked = answers(monkeypatch, terms=(status, 0.3, 0.2), auto=("approximate", 0.02, 0.01))
+    looked = looks(monkeypatch, lowest)
+    found, engine = read_with(effort, FIELD, 7)
+    assert looked == [("auto", 2000, 7, False)] * n_looks
+    assert [count for _, count, *_ in asked] == counts
+    assert engine == ("terms" if len(counts) == 1 else "auto")
+    assert found.floor == (0.2 if len(counts) == 1 else 0.01)
+
+
+def test_a_smooth_function_is_not_read_on():
+    middles = np.random.default_rng(4).uniform(-1, 1, (12, 3))
+    points = np.random.default_rng(5).uniform(-1, 1, (300, 3))
+    gaps = points[:, None, :] - middles
+    heights = np.exp(-3 * (gaps**2).sum(axis=2)) * (-1) ** np.arange(12)
+    slopes = -6 * np.einsum("nk,nkd->nd", heights, gaps)
+    field = GradientField.from_arrays(points, slopes, latents=heights.sum(axis=1))
+    found, engine = read_with(Effort(terms=300, evaluations=3000), field, 0)
+    assert (found.verdict.status, engine) == ("none", "terms")
 
 
 @pytest.mark.parametrize(

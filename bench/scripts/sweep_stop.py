@@ -6,10 +6,11 @@ Of each network 12 outputs, trained on formulas of the suite `random` with up to
 second network for a fifth of the time; and two outputs each of networks with random weights, as
 layers without formulas. Every neuron is read as in a sweep. Where the stop ends a reading, the
 neuron is read again without it; elsewhere both are the same reading, since effort is counted in
-evaluations. So an output of which the first reading finds anything is not read any further: the
-stop leaves it alone. A neuron is readable if a reading without the stop is not `none`, and lost if
-the other one is: of outputs that were not read further only those count as readable that the first
-reading has read. Rows are added one by one, so a run goes on where it was ended.
+evaluations, and of an output it is left out. A neuron is readable if a reading without the stop is
+not `none`, and lost if the other one is: of outputs that were not read further only those count as
+readable that the first reading has read. `weaker` counts stopped ones with a lesser verdict than
+without the stop, `right lost` those whose right formula only the whole reading finds. Rows are
+added one by one, so a run goes on where it was ended.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import numpy as np
 import torch
 
 import closedform as cf
+from closedform.interpretation.verdict import STATUSES
 from closedform.sweeping import neuron_task
 from closedform.sweeping.neuron_task import Effort, read_with
 from closedform_bench.formulas.grammar import draw_problems
@@ -83,17 +85,25 @@ def neurons(seed: int, count: int, costed: int) -> Iterator[tuple[str, Any, str,
             yield f"{number}/output:{place}", trained, f"4:{place}", problem
 
 
+class ReadOn(Exception):
+    """Nothing stopped a reading whose rest is not asked for."""
+
+
 def read_both(field: cf.GradientField, seed: int, *, is_costed: bool) -> dict[str, Any]:
     """With the stop and without it, with processor seconds.
 
     is_costed: whether a reading is finished that the stop does not change.
     """
+    is_stopped = False
     known: dict[str, tuple[Any, float]] = {}
     asked: list[str] = []
 
     def timed(function: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*args: Any, **options: Any) -> Any:
             name = f"{function.__name__} {options['engine']} {options['budget']}"
+            is_whole = options["budget"].evaluations == Effort().evaluations
+            if is_whole and not is_costed and not is_stopped:
+                raise ReadOn
             asked.append(name)
             if name not in known:
                 began = time.process_time()
@@ -112,9 +122,10 @@ def read_both(field: cf.GradientField, seed: int, *, is_costed: bool) -> dict[st
     neuron_task.interpret_field, neuron_task.search = timed(ask), timed(look)
     try:
         first = read(Effort(evaluations=0))[0]
-        if not is_costed and first.verdict.status != "none":
+        try:
+            stopped, spent = read(Effort())
+        except ReadOn:
             return told_of(first, first, is_stopped=False)
-        stopped, spent = read(Effort())
         is_stopped = len(asked) == 2 and asked[1].startswith("search")
         whole, without = read(Effort(look=0.0))
     finally:
@@ -129,7 +140,8 @@ def told_of(stopped: cf.Interpretation, whole: cf.Interpretation, *, is_stopped:
     """Verdicts and the formula of a row."""
     formula = None if whole.concept is None else str(whole.concept)
     verdicts = {"with": stopped.verdict.status, "without": whole.verdict.status}
-    return {"is_stopped": is_stopped, **verdicts, "formula": formula}
+    known = None if stopped.concept is None else str(stopped.concept)
+    return {"is_stopped": is_stopped, **verdicts, "formula with": known, "formula": formula}
 
 
 def told(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -140,6 +152,8 @@ def told(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "neurons": len(rows), "stopped": sum(row["is_stopped"] for row in rows),
         "readable": len(readable), "lost": sum(row["with"] == "none" for row in readable),
+        "weaker": sum(STATUSES.index(row["with"]) > STATUSES.index(row["without"]) for row in rows),
+        "right lost": sum(bool(row["is_right"] and not row["is_right with"]) for row in rows),
         "verified": sum(row["without"] == "verified" for row in readable),
         "seconds with, without": [round(each, 1) for each in seconds],
         "share of cost": round(seconds[0] / seconds[1], 3) if seconds[1] else None,
@@ -163,8 +177,9 @@ def main() -> None:
         field = cf.extract_field(model, points, neuron, names=list(NAMES))
         row = {"name": name, "truth": problem and problem.truth}
         row |= read_both(field, 0, is_costed=problem is None)
-        concept = row["formula"] and cf.parse(row["formula"], names=list(NAMES))
-        row["is_right"] = problem and is_right(problem, concept, approximately=True)
+        for told_as, text in (("is_right", row["formula"]), ("is_right with", row["formula with"])):
+            concept = text and cf.parse(text, names=list(NAMES))
+            row[told_as] = problem and is_right(problem, concept, approximately=True)
         rows[name] = row
         with given.rows.open("a") as file:
             file.write(json.dumps(row) + "\n")

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from closedform.errors import BudgetError
+from closedform.expressions.parse import parse
 from closedform.field.gradient_field import GradientField
 from closedform.sweeping import neuron_task as module
 from closedform.sweeping.neuron_task import Effort, read_with
@@ -16,7 +17,17 @@ NOISY = GradientField.from_arrays(
 )
 
 
-def answers(monkeypatch, **by_engine):
+def front(misalignment, text="x*y"):
+    """One formula of complexity 10."""
+    formula = parse(text, names=["x", "y"])
+    return [SimpleNamespace(expression=formula, misalignment=misalignment, complexity=10)]
+
+
+STEEP_FRONT, FLAT_FRONT = front(0.5 * np.exp(-4.1)), front(0.5 * np.exp(-3.9))
+"""Just above and just below 0.4 nats for each unit; chance leaves 0.5."""
+
+
+def answers(monkeypatch, entries=STEEP_FRONT, **by_engine):
     """Let each engine give a verdict, a misalignment and a floor, and note what was asked."""
     asked = []
 
@@ -27,7 +38,7 @@ def answers(monkeypatch, **by_engine):
             SimpleNamespace(status=status),
             SimpleNamespace(misalignment=misalignment),
         )
-        return SimpleNamespace(verdict=verdict, alignment=alignment, floor=floor, engine=engine)
+        return SimpleNamespace(verdict=verdict, alignment=alignment, floor=floor, front=entries)
 
     monkeypatch.setattr(module, "interpret_field", fake)
     return asked
@@ -61,37 +72,63 @@ def test_the_better_of_both_is_kept(monkeypatch):
     assert read_with(Effort(), FIELD, 0)[1] == "auto"
 
 
-def looks(monkeypatch, lowest):
-    """Let a look find this misalignment, and note what was asked."""
-    asked = []
+class Found(list):
+    """What a look finds."""
+
+    lowest = 0.0
+
+
+def looks(monkeypatch, lowest, entries=FLAT_FRONT):
+    """Let a look find these formulas, and note what was asked."""
+    asked, found = [], Found(entries)
+    found.lowest = lowest
 
     def fake(_field, *, engine, budget, rng, progress):
         asked.append((engine, budget.evaluations, rng, progress))
-        return SimpleNamespace(front=SimpleNamespace(lowest=lowest))
+        return SimpleNamespace(front=found)
 
     monkeypatch.setattr(module, "search", fake)
     return asked
 
 
+@pytest.mark.parametrize("status", ["none", "approximate"])
+def test_a_look_that_finds_nothing_ends_a_reading(monkeypatch, status):
+    asked = answers(monkeypatch, FLAT_FRONT, terms=(status, 0.3, 0.2))
+    looked = looks(monkeypatch, 0.11)
+    assert read_with(Effort(), FIELD, 7)[1] == "terms"
+    assert looked == [("auto", 2000, 7, False)]
+    assert [count for _, count, *_ in asked] == [1000]
+
+
+@pytest.mark.parametrize(("lowest", "entries"), [(0.09, FLAT_FRONT), (0.11, STEEP_FRONT)])
+def test_a_look_that_finds_something_is_followed_by_the_whole_reading(monkeypatch, lowest, entries):
+    answers(monkeypatch, FLAT_FRONT, terms=("none", 0.3, 0.2), auto=("approximate", 0.02, 0.01))
+    looked = looks(monkeypatch, lowest, entries)
+    found, engine = read_with(Effort(), FIELD, 7)
+    assert (len(looked), engine, found.floor) == (1, "auto", 0.01)
+
+
 @pytest.mark.parametrize(
-    ("status", "lowest", "effort", "n_looks", "counts"),
+    ("status", "entries", "effort"),
     [
-        ("none", 0.11, Effort(), 1, [1000]),
-        ("none", 0.09, Effort(), 1, [1000, 20_000]),
-        ("none", 0.11, Effort(look=0.0), 0, [1000, 20_000]),
-        ("approximate", 0.11, Effort(), 0, [1000, 20_000]),
+        ("none", STEEP_FRONT, Effort()),
+        ("ambiguous", FLAT_FRONT, Effort()),
+        ("none", FLAT_FRONT, Effort(look=0.0)),
     ],
 )
-def test_a_look_that_finds_nothing_ends_a_reading(
-    monkeypatch, status, lowest, effort, n_looks, counts
+def test_no_look_where_a_formula_explains_much_or_none_is_wanted(
+    monkeypatch, status, entries, effort
 ):
-    asked = answers(monkeypatch, terms=(status, 0.3, 0.2), auto=("approximate", 0.02, 0.01))
-    looked = looks(monkeypatch, lowest)
-    found, engine = read_with(effort, FIELD, 7)
-    assert looked == [("auto", 2000, 7, False)] * n_looks
-    assert [count for _, count, *_ in asked] == counts
-    assert engine == ("terms" if len(counts) == 1 else "auto")
-    assert found.floor == (0.2 if len(counts) == 1 else 0.01)
+    asked = answers(monkeypatch, entries, terms=(status, 0.3, 0.2), auto=("verified", 0.02, 0.01))
+    looked = looks(monkeypatch, 0.2)
+    assert read_with(effort, FIELD, 0)[1] == "auto"
+    assert not looked
+    assert [count for _, count, *_ in asked] == [1000, 20_000]
+
+
+def test_a_single_input_explains_nothing():
+    assert module.steepest(front(1e-9, "x"), FIELD) == 0
+    assert module.steepest(front(0.5 * np.exp(-3)), FIELD) == pytest.approx(0.3)
 
 
 def test_a_smooth_function_is_not_read_on():

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ NOISY = GradientField.from_arrays(
 )
 
 
-def front(misalignment, text="x*y"):
+def front(misalignment, text="x*y") -> Any:
     """One formula of complexity 10."""
     formula = parse(text, names=["x", "y"])
     return [SimpleNamespace(expression=formula, misalignment=misalignment, complexity=10)]

@@ -3,7 +3,7 @@ that was asked for.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,9 @@ from closedform.field.alignment.misalignment import chance_level
 from closedform.field.alignment.tolerances import PERFECT
 from closedform.field.gradient_field import GradientField
 from closedform.interpretation.answer import Interpretation
-from closedform.interpretation.evidence import FrontEntry
 from closedform.interpretation.verdict import STATUSES
 from closedform.reading.one_field import interpret_field
 from closedform.searching.budget import Budget
-from closedform.searching.front import Candidate
 from closedform.searching.portfolio import NOISE_FACTOR
 from closedform.searching.search_stage import search
 from closedform.sweeping.execution.shared_folder import SharedFolder
@@ -31,14 +29,9 @@ FUNCTION = "closedform.sweeping.neuron_task:read_neuron"
 FIELD_PARTS = ("inputs", "file", "place", "shape", "checksum")
 """What a record keeps of its task, so that the field can be loaded again."""
 
-LEFT = ("approximate", "none")
-"""Verdicts of a first reading that a look may end."""
-
 STEEP, HALF = 0.4, 0.5
-"""Nats for each unit of complexity that a formula explains of a field that has one: at most so many
-in 19 of 21 neurons of untrained networks, more in 8 of 9 trained ones. And the share of what a
-first reading leaves at which a look has found something: of 16 untrained ones each left 0.56 or
-more.
+"""Nats for each unit of complexity that a formula of several inputs explains where there is one,
+and the share of what a first reading leaves at which a look has found something.
 """
 
 NOT_COMPARED = ("seconds", "versions", "digest")
@@ -62,9 +55,9 @@ class Effort:
     rule : str or int
         How the concept is chosen; see `closedform.interpret_field`.
     look : float
-        Share of `evaluations` for a look where no formula of the first reading explains much for
-        its length: unless one that `engine` finds then does, or leaves at most half of what the
-        first left, nothing more is spent. 0 always spends all.
+        Share of `evaluations` for a look where the first reading ends as `none`, or as
+        `approximate` though no formula explains much for its length: unless one that `engine` finds
+        then leaves at most half of what the first left, nothing more is spent. 0 always spends all.
     """
 
     terms: int = 1000
@@ -100,13 +93,12 @@ def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpre
         if not effort.evaluations or first.verdict.status == "verified" or first.floor <= enough:
             return first, "terms"
         brief = int(effort.look * effort.evaluations)
-        if brief and first.verdict.status in LEFT and steepest(first.front, field) < STEEP:
-            # Longer formulas follow any smooth function a little closer. Of one that is there a
-            # part explains much, or a search for more than sums finds it at once, unjudged.
+        if brief and _may_be_none(first, field):
+            # Longer formulas follow any smooth function a little closer. One that is there is
+            # mostly found at once by a search for more than sums, and need not be judged for that.
             budget = Budget(evaluations=brief)
             look = search(field, engine=effort.engine, budget=budget, rng=seed, progress=False)
-            is_nearer = look.front.lowest <= HALF * first.floor
-            if not is_nearer and steepest(look.front, field) < STEEP:
+            if look.front.lowest > HALF * first.floor:
                 return first, "terms"
     budget = Budget(evaluations=effort.evaluations)
     second = interpret_field(field, engine=effort.engine, budget=budget, rng=seed, rule=effort.rule)
@@ -115,18 +107,17 @@ def read_with(effort: Effort, field: GradientField, seed: int) -> tuple[Interpre
     return second, effort.engine
 
 
-def steepest(front: Iterable[FrontEntry | Candidate], field: GradientField) -> float:
-    """Nats for each unit of complexity by which a formula of several inputs leaves less of the
-    field than chance: the most of a front.
+def _may_be_none(found: Interpretation, field: GradientField) -> bool:
+    """Whether a neuron may have no formula: nothing is found, or what comes near is long for what
+    it explains.
     """
+    if found.verdict.status != "approximate":
+        return found.verdict.status == "none"
     chance = chance_level(field.rank, field.tangent.rank)
-    return max(
-        (
-            float(np.log(chance / max(each.misalignment, PERFECT))) / each.complexity
-            for each in front
-            if len(each.expression.tree.variables) > 1
-        ),
-        default=0.0,
+    return all(
+        np.log(chance / max(each.misalignment, PERFECT)) < STEEP * each.complexity
+        for each in found.front
+        if len(each.expression.tree.variables) > 1
     )
 
 

@@ -382,7 +382,7 @@ def tuned(
     smallest = 1e-3 * np.abs(constants)
     left = off(families, constants)
     losses, damping = (left**2).sum(axis=1), np.full(len(numbers), DAMPING)
-    for turn in range(TUNED):
+    for turn in range(TUNED if has.any() else 0):
         if turn == LOOK:
             # Steps are dear: what is far off by now is left out.
             near = np.sort(np.argsort(losses, kind="stable")[:NEAR])

@@ -333,7 +333,8 @@ def _outline(tree: Tree, free: Sequence[int] | None = None) -> Outline:
 def _nearest(
     drafts: Sequence[Candidate], pool: Pool, most: int, may_go_on: Callable[[], bool] = lambda: True
 ) -> list[Candidate]:
-    """Of many drafts the best, as a few steps on few points show, constants fitted by directions.
+    """Of many drafts the best, as few points show, with their constants as they are, or after a few
+    steps by directions.
 
     Each is given the benefit that its fitted numbers may become plain ones.
     """
@@ -343,19 +344,24 @@ def _nearest(
     look, comparison = Witnesses.of(few), comparison_of(few)
     heard: list[Heard] = []
     looked: list[Candidate] = []
+    origins: list[int] = []
     for start in range(0, len(drafts), FEWEST_MADE):
         if looked and not may_go_on():
             break
         some = drafts[start : start + FEWEST_MADE]
         free = [fitted_positions(f.tree) if places is None else places for f, places, _ in some]
-        fitted, _ = Tapes.of([form for form, _, _ in some], free).fit(comparison, LOOK_STEPS)
-        with np.errstate(all="ignore"):
-            values, gradients, _ = values_and_gradients(fitted.batch, few.points)
-        heard += [look.heard(*pair) for pair in zip(values, gradients, strict=True)]
-        looked += [
-            (form, places, engine)
-            for form, (_, places, engine) in zip(fitted.read(), some, strict=True)
-        ]
+        given = Tapes.of([form for form, _, _ in some], free)
+        fitted, _ = given.fit(comparison, LOOK_STEPS)
+        # By directions numbers that values propose would be lost.
+        for tapes in (fitted, given):
+            with np.errstate(all="ignore"):
+                values, gradients, _ = values_and_gradients(tapes.batch, few.points)
+            heard += [look.heard(*pair) for pair in zip(values, gradients, strict=True)]
+            looked += [
+                (form, places, engine)
+                for form, (_, places, engine) in zip(tapes.read(), some, strict=True)
+            ]
+            origins += range(start, start + len(some))
     scales = tuple(np.min([typical(each) for each in heard], axis=0).tolist())
     means = np.array([look.means(each, scales) for each in heard])
     prices = pool.numbers.price * np.array([hoped_length(form.tree) for form, _, _ in looked])
@@ -364,10 +370,11 @@ def _nearest(
     # the same.
     orders = [np.argsort(means @ np.multiply(pool.counts, heeded) + share * prices, kind="stable")
               for heeded, share in (((1, 1), 1.0), ((1, 1), BOLD), ((1, 0), 0.0))]  # fmt: skip
-    chosen: dict[tuple[str, ...], Candidate] = {}
+    chosen: dict[tuple[str, ...], int] = {}
     for place in np.stack(orders, axis=1).ravel().tolist():
-        chosen.setdefault(tuple(f"{each:.3f}" for each in means[place]), looked[place])
-    return list(chosen.values())[:most]
+        chosen.setdefault(tuple(f"{each:.3f}" for each in means[place]), place)
+    once = {origins[place]: place for place in reversed(chosen.values())}
+    return [looked[place] for place in chosen.values() if once[origins[place]] == place][:most]
 
 
 def _promising(pool: Pool, most: int) -> list[Entry]:

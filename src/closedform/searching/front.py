@@ -2,7 +2,7 @@
 them plain ones that fit nearly as well.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,12 +34,16 @@ class Candidate:
     complexity : int
     engine : str
         Which engine found it.
+    left : float, optional
+        The share of the latent's variance that a smooth function of it leaves over, if an engine
+        proposed it by values.
     """
 
     expression: Expression
     misalignment: float
     complexity: int
     engine: str
+    left: float | None = None
 
     @property
     def n_fitted(self) -> int:
@@ -56,7 +60,8 @@ class Front:
     ----------
     candidates : tuple of Candidate
     others : tuple of Candidate
-        What comes nearest to being on it: a network's values may prefer one of these.
+        The same by values, and what comes nearest to being on the front: where a network's
+        gradients are rough, its values prefer one of these.
 
     Examples
     --------
@@ -77,26 +82,11 @@ class Front:
         """Keep what is not matched by something simpler; ties go to the shorter text, then to the
         one that comes first.
         """
-
-        def order(candidate: Candidate) -> tuple[int, float, int, str]:
-            text = str(candidate.expression)
-            return candidate.complexity, max(candidate.misalignment, ROUNDING), len(text), text
-
-        kept: list[Candidate] = []
-        near: dict[Candidate, float] = {}
-        # The lowest misalignment so far with at most so many fitted constants.
-        lowest: dict[int, float] = {}
-        for candidate in sorted(candidates, key=order):
-            value, count = max(candidate.misalignment, ROUNDING), candidate.n_fitted
-            if value >= PLAIN * min(lowest.values(), default=np.inf):
-                continue
-            if value >= min((low for n, low in lowest.items() if n <= count), default=np.inf):
-                near.setdefault(candidate, value / max(min(lowest.values()), ROUNDING))
-            else:
-                kept.append(candidate)
-                lowest[count] = candidate.misalignment
-        others = sorted(near, key=near.__getitem__)[:MOST_OTHERS]
-        return cls(tuple(kept), tuple(others))
+        every = list(candidates)
+        kept, near = _undominated([(one.misalignment, one) for one in every])
+        valued, _ = _undominated([(one.left, one) for one in every if one.left is not None])
+        others = dict.fromkeys([*valued, *near[:MOST_OTHERS]])
+        return cls(tuple(kept), tuple(one for one in others if one not in kept))
 
     def merge(self, other: "Front") -> "Front":
         """The front of both."""
@@ -125,3 +115,30 @@ class Front:
 
     def __getitem__(self, index: int) -> Candidate:
         return self.candidates[index]
+
+
+def _undominated(
+    judged: Sequence[tuple[float, Candidate]],
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates, given with what they leave over, that nothing simpler matches; and others, those
+    that come nearest first.
+    """
+
+    def order(pair: tuple[float, Candidate]) -> tuple[int, float, int, str]:
+        text = str(pair[1].expression)
+        return pair[1].complexity, max(pair[0], ROUNDING), len(text), text
+
+    kept: list[Candidate] = []
+    near: dict[Candidate, float] = {}
+    # The least that is left so far with at most so many fitted constants.
+    lowest: dict[int, float] = {}
+    for left, candidate in sorted(judged, key=order):
+        value, count = max(left, ROUNDING), candidate.n_fitted
+        if value >= PLAIN * min(lowest.values(), default=np.inf):
+            continue
+        if value >= min((low for n, low in lowest.items() if n <= count), default=np.inf):
+            near.setdefault(candidate, value / max(min(lowest.values()), ROUNDING))
+        else:
+            kept.append(candidate)
+            lowest[count] = left
+    return kept, sorted(near, key=near.__getitem__)

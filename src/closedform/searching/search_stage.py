@@ -183,7 +183,12 @@ def rescored(candidates: Sequence[Candidate], field: GradientField, costs: Costs
     tapes = compile_tapes([expression.tree for expression in written])
     values, _ = comparison_of(field).misalignments(tapes)
     return Front.of(
-        Candidate(expression, value, complexity(expression.tree, costs), found.engine)
+        replace(
+            found,
+            expression=expression,
+            misalignment=value,
+            complexity=complexity(expression.tree, costs),
+        )
         for expression, value, found in zip(written, values.tolist(), candidates, strict=True)
         if value < 1
     )
@@ -275,8 +280,8 @@ def _merged(strict: Front, loose: Front, units: Units, costs: Costs) -> Front:
     """Both fronts, with each constant that carries a unit counted like a further input."""
     each = costs.variable + costs.of("mul")
     charged = []
-    for one in loose:
+    for one in loose.all:
         extra = charge(one.expression.tree, units, one.expression.names)
         if np.isfinite(extra):
             charged.append(replace(one, complexity=one.complexity + round(extra) * each))
-    return Front.of([*strict, *charged])
+    return Front.of([*strict.all, *charged])

@@ -32,7 +32,7 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.terms.library import Term, build_library
 from closedform.searching.terms.sum_formula import Sum, plain_number, sums, write
 from closedform.searching.values.curve_sums import curve_sums
-from closedform.searching.values.splines import DEPENDENT, YARDSTICK, smooth_basis
+from closedform.searching.values.splines import DEPENDENT, YARDSTICK, smooth_basis, values_left
 
 ROUNDING = 1e-12
 
@@ -99,9 +99,10 @@ class ValueSums:
         formulas = [Expression(tree, field.names) for tree in trees]
         losses = comparison_of(field).misalignments(compile_tapes(trees))[0].tolist()
         sizes = [formula.complexity(space.costs) for formula in formulas]
+        left = values_left(trees, field)
         kept = [
-            Candidate(formula, loss, size, self.name)
-            for formula, loss, size in zip(formulas, losses, sizes, strict=True)
+            Candidate(formula, loss, size, self.name, share)
+            for formula, loss, size, share in zip(formulas, losses, sizes, left, strict=True)
             if size <= space.max_complexity
         ]
         statistics = {"engine": self.name, "seconds": clock.seconds, "evaluations": len(trees)}

@@ -5,9 +5,8 @@ import closedform as cf
 from closedform.expressions.parse import parse
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.space import SearchSpace
-from closedform.searching.values.curve_sums import curve_sums
-from closedform.searching.values.quantity_sets import Part, QuantitySet, sets_of
-from closedform.searching.values.splines import values_left
+from closedform.searching.values.curve_sums import Part, QuantitySet, curve_sums, sets_of
+from closedform.searching.values.curves import values_left
 
 NAMES = ["x", "y", "z"]
 
@@ -16,7 +15,7 @@ def field_of(text: str, degrees: float = 10.0) -> cf.GradientField:
     """Values of a concept to 0.1% of their spread, saturating, and directions that are far off."""
     rng = np.random.default_rng(3)
     truth = parse(text, names=NAMES)
-    points = rng.uniform(0.8, 2.5, (1000, 3))
+    points = rng.uniform(0.8, 2.5, (700, 3))
     values = truth(points)
     latent = np.tanh((values - values.mean()) / values.std())
     gradients = truth.gradient(points)

@@ -32,7 +32,7 @@ from closedform.searching.space import SearchSpace
 from closedform.searching.terms.library import Term, build_library
 from closedform.searching.terms.sum_formula import Sum, plain_number, sums, write
 from closedform.searching.values.curve_sums import curve_sums
-from closedform.searching.values.splines import DEPENDENT, YARDSTICK, smooth_basis, values_left
+from closedform.searching.values.curves import DEPENDENT, YARDSTICK, smooth_basis, values_left
 
 ROUNDING = 1e-12
 

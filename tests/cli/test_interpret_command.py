@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.cli.answer_commands import in_a_shell
+from closedform.interpretation.answer_text import OUT_OF_TIME
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,18 @@ def test_text_shows_the_front(command, fields):
     result = command("interpret", fields / "good.npz", "--engine", "terms", "--budget", 20)
     assert "verified" in result.out
     assert "complexity  misalignment  formula" in result.out
+
+
+@pytest.mark.parametrize(("name", "step"), [("good", "--report page.html"), ("noise", "next:")])
+def test_the_next_step_in_a_shell_needs_no_python(command, fields, name, step):
+    result = command("interpret", fields / f"{name}.npz", "--budget", 3)
+    told = result.out.splitlines()[-1]
+    assert step in told
+    assert "answer." not in told
+
+
+def test_a_search_that_ran_out_of_time_asks_for_a_larger_budget():
+    assert in_a_shell(f"next: {OUT_OF_TIME}") == "next: The search ran out of time; raise --budget."
 
 
 @pytest.mark.parametrize("arguments", [("--engine", "term"), ("--rule", "nicest"), ("--budget", 0)])

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,12 @@ def test_what_has_no_such_value_is_an_error(
 ) -> None:
     with pytest.raises(error):
         extract_samples(model, POINTS, neuron, kind="function")
+
+
+@pytest.mark.parametrize("path", ["net.onnx", Path("net.onnx")])
+def test_a_path_is_sent_to_the_function_that_opens_it(path: Any) -> None:
+    with pytest.raises(ExtractionError, match=r"'net\.onnx' is text.*load_network\(path\)"):
+        extract_samples(path, POINTS, 0)
 
 
 def test_the_functions_own_error_is_shown() -> None:

@@ -83,6 +83,17 @@ def test_selectors_that_do_not_fit_name_the_shape(selector: Any, reason: str) ->
     assert "(3, 4, 4)" in str(caught.value)
 
 
+def test_the_name_of_a_flat_layer_alone_is_answered_with_its_first_unit() -> None:
+    flat = ARRAY[:, :, 0, 0]
+
+    with pytest.raises(NeuronError, match=r"the layer's output .* 'c:0' is the first unit\."):
+        taken("c", flat)
+    with pytest.raises(NeuronError, match=r"'0:0' is the first unit, ':0' the network's first"):
+        taken("0", flat)
+    with pytest.raises(NeuronError, match="the network's output"):
+        taken("output:9", flat)
+
+
 def test_entries_of_tuples_and_dictionaries() -> None:
     first, second = np.zeros(2), np.ones(2)
 

@@ -318,7 +318,7 @@ def test_smoothing_can_evaluate_near_the_points() -> None:
     [
         ("5:0", NeuronError, "no layer '5'"),
         ("0:8", NeuronError, "outside an axis of length 8"),
-        ("0", NeuronError, "add a position"),
+        ("0", NeuronError, "'0:0' is the first unit"),
         (lambda model, inputs: model(inputs)[0], NeuronError, "one value for each"),
         (lambda model, inputs: model(inputs)[:, 0].detach(), ExtractionError, "no gradient"),
         (lambda model, inputs: 3.0, NeuronError, "one value for each"),

@@ -251,7 +251,7 @@ def show(found: "Interpretation") -> str:
 
     status = found.verdict.status
     lines: list[str] = []
-    for place, line in enumerate(str(found).splitlines()):
+    for place, line in enumerate(in_a_shell(str(found)).splitlines()):
         if line.startswith(f"{status}:"):
             word = typer.style(status, fg=LOOKS[status].terminal, bold=True)
             lines.append(word + _folded(line).removeprefix(status))
@@ -266,6 +266,14 @@ def show(found: "Interpretation") -> str:
         rows.append(chosen if place == found.chosen else f"  {row}")
     # The table comes before the next step, which is to be read last.
     return "\n".join([*lines[:-1], *rows, "", lines[-1]])
+
+
+def in_a_shell(text: str) -> str:
+    """An answer's text with next steps for someone who has no object ``answer``."""
+    from closedform.interpretation.answer_text import EVERYTHING, OUT_OF_TIME
+
+    text = text.replace(OUT_OF_TIME, "The search ran out of time; raise --budget.")
+    return text.replace(EVERYTHING, "--report page.html writes every check and the pictures.")
 
 
 def _folded(sentence: str) -> str:

@@ -25,7 +25,7 @@ MANY_INPUTS = 20
 EVERYTHING = "answer.explain() has every check, answer.report('page.html') the pictures."
 """The next step where nothing is to be tried."""
 
-_OUT_OF_TIME = "The search ran out of time; answer.extend(60) continues it."
+OUT_OF_TIME = "The search ran out of time; answer.extend(60) continues it."
 
 _OF_FINDINGS = (
     "broken-symmetry", "dead-neuron", "every-function-fits", "one-hot-inputs", "many-inputs",
@@ -202,7 +202,7 @@ def next_steps(answer: AnswerData) -> tuple[str, ...]:
 def _surer(answer: AnswerData) -> Iterator[str]:
     """What could turn `approximate` or `ambiguous` into more."""
     if answer.provenance.status == "time":
-        yield _OUT_OF_TIME
+        yield OUT_OF_TIME
     if answer.fit is not None and answer.fit.kind == "network":
         left = f"{answer.fit.degrees:.2g}"
         unit = "degree" if left == "1" else "degrees"
@@ -234,4 +234,4 @@ def _steps(answer: AnswerData) -> Iterator[str]:
         first = few_digits(answer.structure.text).splitlines()[0]
         yield f"The search did see structure: {first} Read its parts with wrt=[...]."
     if answer.provenance.status == "time":
-        yield _OUT_OF_TIME
+        yield OUT_OF_TIME

@@ -1,6 +1,7 @@
 """Gradients of any function of an array, by finite differences with an estimate of their error."""
 
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,11 @@ class FunctionSource(Source):
             self._note(method_note(method, neuron))
             return method
         if not callable(self._model):
+            if isinstance(self._model, str | PathLike):
+                raise ExtractionError(
+                    f"{str(self._model)!r} is text, not a network. If it is a file, pass "
+                    "closedform.load_network(path)."
+                )
             raise ExtractionError(
                 f"A {type(self._model).__name__} is neither a network, nor a function, nor an "
                 "estimator with a method such as predict. Pass one of these."

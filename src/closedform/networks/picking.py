@@ -206,7 +206,9 @@ def _at(neuron: Neuron, values: Any) -> Any:
         if isinstance(entry, int):
             if not -values.shape[1] <= entry < values.shape[1]:
                 raise _does_not_fit(
-                    neuron, activation, f"{entry} is outside an axis of length {values.shape[1]}"
+                    neuron,
+                    activation,
+                    f"{entry} is outside an axis of length {values.shape[1]}; count from 0",
                 )
             values = values[:, entry]
         else:
@@ -217,6 +219,10 @@ def _at(neuron: Neuron, values: Any) -> Any:
         reason = (
             f"{remaining} values per point remain: add a position, or a reduction such as 'mean'"
         )
+        if neuron.layer and not neuron.index and len(remaining) == 1:
+            reason = f"this names all of it: '{neuron}:0' is the first unit"
+            # Text that is a number names a layer of a torch.nn.Sequential.
+            reason += ", ':0' the network's first output" if neuron.layer.isdecimal() else ""
         if not neuron.layer and not neuron.index:
             reason = "only an output of one number needs no neuron: pass neuron=0 for the first"
         raise _does_not_fit(neuron, activation, reason)
@@ -236,6 +242,8 @@ def _reduced(values: Any, reduction: str, axes: tuple[int, ...]) -> Any:
 
 def _does_not_fit(neuron: Neuron, activation: Any, reason: str) -> NeuronError:
     shape = tuple(activation.shape[1:])
+    whose = "network" if neuron.layer in ("", "output") else "layer"
     return NeuronError(
-        f"{neuron}: the output has shape {shape} for each point, and {reason}.", neuron=str(neuron)
+        f"{neuron}: the {whose}'s output has shape {shape} for each point, and {reason}.",
+        neuron=str(neuron),
     )

@@ -180,6 +180,9 @@ def test_pictures_and_page_show_what_was_found(found, tmp_path):
     with pytest.raises(cf.ClosedformError, match="There is no theory 'other'"):
         found.plot_where("other")
     page = found.report(tmp_path / "contest.html").read_text()
+    for one in found.theories:
+        for each in one.constants:
+            assert f"({each.low:.4g} to {each.high:.4g})" in page
     assert "a test" in page
     assert "x*y**a + b*q**a" in page
     assert page.count("<svg") == 3

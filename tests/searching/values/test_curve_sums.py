@@ -6,7 +6,7 @@ from closedform.expressions.parse import parse
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.space import SearchSpace
 from closedform.searching.values.curve_sums import Part, QuantitySet, curve_sums, sets_of
-from closedform.searching.values.curves import values_left
+from closedform.searching.values.curves import _collected, values_left
 
 NAMES = ["x", "y", "z"]
 
@@ -64,3 +64,8 @@ def test_values_tell_a_formula_whatever_phi_is() -> None:
     assert true == pytest.approx(also, rel=0.3)
     assert true < 1e-4 < 0.3 < far
     assert near > 2 * true
+
+
+def test_a_product_of_quantities_has_each_input_once() -> None:
+    tree = parse("(x*y**2)**0.5*(x/y)**2*exp(x/y)", names=NAMES).tree
+    assert str(cf.Expression(_collected(tree), tuple(NAMES))) == "x**(5/2)*exp(x/y)/y"

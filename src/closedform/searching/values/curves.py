@@ -4,6 +4,7 @@ formulas from one form of each curve.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -16,6 +17,7 @@ from closedform.expressions.tape import compile_tapes
 from closedform.expressions.tree import Tree, subtrees
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
+from closedform.searching.products import collected_powers, product_of_powers
 from closedform.searching.structure_search.forms import Forms, FormTerm, tuned
 from closedform.searching.structure_search.profiles import Profile
 from closedform.searching.structure_search.quantities import Quantity, Yardstick, substitute
@@ -189,9 +191,20 @@ def formulas_of(
         terms, left = [one.term for one in some], sum(one.left for one in some)
         for chosen in (terms, _plain(terms)):
             for tree, _ in written(chosen):
-                whole = substitute(tidied(tree, points), parts)
+                whole = _collected(substitute(tidied(tree, points), parts))
                 found.setdefault(whole, YARDSTICK.of(whole, left))
     yield from sorted(found, key=lambda tree: found[tree])
+
+
+def _collected(tree: Tree) -> Tree:
+    """A product with each base once: quantities share inputs."""
+    if tree.root not in ("mul", "div", "pow"):
+        return tree
+    powers = [
+        (base, power if power.denominator < 100 else Fraction(repr(float(power))))
+        for base, power in collected_powers(tree).items()
+    ]
+    return product_of_powers(powers)
 
 
 def _plain(terms: Sequence[FormTerm]) -> list[FormTerm]:

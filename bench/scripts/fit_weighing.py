@@ -10,7 +10,7 @@ interrupted run goes on where it was; several may share a store with --part 0/2 
 `fit` measures what every contender leaves over on unseen points, once for each case (remove the
 files `*.row` to measure anew), and takes all that the store has: it maximises the weight of the
 truth where it is in the pool, then fits by logistic regression, controls included, how likely the
-heaviest formula is the truth.
+heaviest formula is the truth. With --clues counts and price stay, and only that is fitted.
 """
 
 import argparse
@@ -57,6 +57,8 @@ PARTS = ("networks", "fields", "random", "forms", "controls")
 SEARCH, CHOICE = 6.0, 3.0
 CLOSE = 1e-3
 STRENGTH = 10.0
+FEWEST = 60
+"""Cases with values, or without, that a fit needs; of fewer the numbers stay as they are."""
 WITNESSES = {"both": (1, 1), "directions alone": (1, 0), "values alone": (0, 1)}
 PRIOR, STIFFNESS = {True: (0.0, 2.5, -0.5), False: (3.0, 0.0, 0.0)}, 2e-3
 """Logarithms of the counts and the price that the fit starts from and stays near where the cases
@@ -217,14 +219,18 @@ def _lowest(cost: Callable[[np.ndarray], float], centre: np.ndarray) -> np.ndarr
     return np.asarray(min(ends, key=lambda end: end.fun).x)
 
 
-def fitted(rows: list[PoolRow], *, has_values: bool) -> tuple[dict[str, object], dict[str, object]]:
-    """Counts and price of the greatest likelihood, then what the clues say; and how well that is
-    calibrated on folds that were not fitted.
+def fitted(
+    rows: list[PoolRow], *, has_values: bool, kept: np.ndarray | None = None
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Counts and price of the greatest likelihood (or kept, as their logarithms), then what the
+    clues say; and how well that is calibrated on folds that were not fitted.
     """
     found = [row for row in rows if row.right.any()]
     start = np.array(PRIOR[has_values])
     found_by = {
-        name: _lowest(lambda theta, heard=heard: loss(theta, found, heard), start)
+        name: kept
+        if kept is not None
+        else _lowest(lambda theta, heard=heard: loss(theta, found, heard), start)
         for name, heard in WITNESSES.items()
         if has_values or name == "directions alone"
     }
@@ -276,6 +282,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
+    parser.add_argument("--clues", action="store_true", help="keep counts and price")
     given = parser.parse_args()
     given.store.mkdir(parents=True, exist_ok=True)
     if given.step == "collect":
@@ -291,14 +298,22 @@ def main() -> None:
                 print(file.name, flush=True)
         return
     rows = rows_of(given.store)
+    stored = json.loads(WEIGHING.read_text())
     numbers: dict[str, object] = {}
     cases = {}
     for name, has_values in (("with values", True), ("without values", False)):
         own = [row for row in rows if row.has_values == has_values]
-        numbers[name], cases[name] = fitted(own, has_values=has_values)
+        if len(own) < FEWEST:
+            numbers[name], cases[name] = stored[name], stored["run"]["cases"][name]
+            continue
+        kept = np.log(np.maximum([*stored[name]["most"], stored[name]["price"]], 1e-9))
+        numbers[name], cases[name] = fitted(
+            own, has_values=has_values, kept=kept if given.clues else None
+        )
         print(name, numbers[name], cases[name], flush=True)
     numbers["run"] = {
-        "command": "python bench/scripts/fit_weighing.py fit --store runs",
+        "command": "python bench/scripts/fit_weighing.py fit --store runs"
+        + " --clues" * given.clues,
         "collected": dict(Counter(row.name.rsplit("-", 1)[0] for row in rows)),
         "cases": cases,
     }

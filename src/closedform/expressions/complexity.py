@@ -100,6 +100,9 @@ def _power(base: int, exponent: Fraction, costs: Costs) -> int:
     return min(spellings)
 
 
+MOST_USUAL = 4
+"""Whole numbers up to this are coefficients and powers that say nothing of having been fitted."""
+
 FITTED = 4.0
 """What a fitted constant costs beyond its node: as much as a plain number of four bits. Its further
 digits are paid for by the precision that the data give them."""
@@ -152,6 +155,19 @@ def fitted_positions(tree: Tree) -> tuple[int, ...]:
         for i, token in enumerate(tree.tokens)
         if isinstance(token, Constant) and not belongs_to_form(token.value)
     )
+
+
+def chosen_numbers(tree: Tree) -> list[Fraction]:
+    """The constants that are no small whole numbers: plain or not, others were chosen to fit.
+
+    Examples
+    --------
+    >>> from closedform.expressions.parse import parse
+    >>> [str(number) for number in chosen_numbers(parse("2*x**3 + 3/2*y - 0.7173").tree)]
+    ['3/2', '7173/10000']
+    """
+    numbers = [token.value for token in tree.tokens if isinstance(token, Constant)]
+    return [value for value in numbers if value.denominator > 1 or abs(value) > MOST_USUAL]
 
 
 def constant_values(tree: Tree, positions: Sequence[int]) -> list[float]:

@@ -13,7 +13,7 @@ from scipy.special import expit, logsumexp
 
 from closedform.arrays import FloatArray
 from closedform.canonical.tolerances import COMPATIBLE
-from closedform.expressions.complexity import fitted_positions
+from closedform.expressions.complexity import chosen_numbers
 from closedform.expressions.expression import Expression
 from closedform.field.alignment.tolerances import ROUNDING
 from closedform.field.gradient_field import GradientField
@@ -40,7 +40,7 @@ matter to nobody."""
 class Clues:
     """What speaks for or against the heaviest formula of a pool being the truth.
 
-    Of several ways to find out whether something better was not thought of, these six lowered the
+    Of several ways to find out whether something better was not thought of, these five lowered the
     log loss on generated problems; by values where they are known, else by directions.
     """
 
@@ -52,9 +52,8 @@ class Clues:
     # counts, from how far neighbours share it: a network's error is rough, noise even more so, and
     # a misfit is smooth.
     shared: float
-    gap: float  # nats by which it is ahead of the next form; stand-ins come in crowds
     excess: float  # nats by which the best fit of the pool beats it, lengths not counted
-    n_fitted: float  # numbers that nobody would write; stand-ins need more of them
+    n_chosen: float  # numbers that the data chose, plain ones too; stand-ins need more of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +84,18 @@ def weighing(*, has_values: bool) -> Weighing:
 
 def clues_of(
     fits: FloatArray, weights: FloatArray, lengths: FloatArray, left: float, shared: float,
-    n_fitted: int,
+    n_chosen: int,
 ) -> Clues:  # fmt: skip
     """The clues on the heaviest formula, from what all formulas leave over (in nats, lengths not
     counted), their weights and their lengths.
     """
     best = int(weights.argmax())
-    order = np.sort(weights)[::-1]
-    second = order[1] if len(order) > 1 else 0.0
-    ahead = MOST_NATS if second <= 0 else float(np.log(order[0]) - np.log(second))
-    gap = min(ahead, MOST_NATS)
     excess = min(float(fits[best] - fits.min()), MOST_NATS)
     shorter = lengths < lengths[best]
     pays = (fits[shorter] - fits[best]) / (lengths[best] - lengths[shorter])
     least = float(pays.min()) if shorter.any() else -float(fits[best] / lengths[best])
     # A user's own prior may prefer what does not pay.
-    return Clues(
-        float(np.log(max(least, 1 / MOST_NATS))), left, shared, gap, excess, float(n_fitted)
-    )
+    return Clues(float(np.log(max(least, 1 / MOST_NATS))), left, shared, excess, float(n_chosen))
 
 
 def weights_of(scores: FloatArray, groups: Sequence[int]) -> FloatArray:
@@ -216,12 +209,12 @@ def judge_formulas(
 
 
 def unproved_numbers(formula: Expression, heard: Heard) -> int:
-    """Numbers that nobody would write, for which a stand-in may thank its fit; none where the
-    formula is exact to rounding on all points, which no stand-in is.
+    """Numbers for which a stand-in may thank its fit; none where the formula is exact to rounding
+    on all points, which no stand-in is.
     """
     if float(heard.squares()[0].mean()) <= ROUNDING:
         return 0
-    return len(fitted_positions(formula.tree))
+    return len(chosen_numbers(formula.tree))
 
 
 def shared_error(witnesses: Witnesses, heard: Heard, scales: Pair) -> float:

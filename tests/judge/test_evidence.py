@@ -41,11 +41,11 @@ def test_spellings_of_one_form_count_once():
 def test_each_clue_points_the_way_that_it_should():
     for has_values, left, rough, smooth in ((True, -10.0, 6.0, 2.5), (False, -20.0, 0.0, -3.0)):
         numbers = weighing(has_values=has_values)
-        good = Clues(step=3.0, left=left, shared=rough, gap=8.0, excess=0.0, n_fitted=0.0)
-        poor = Clues(step=-0.5, left=-2.0, shared=smooth, gap=0.1, excess=5.0, n_fitted=3.0)
+        good = Clues(step=3.0, left=left, shared=rough, excess=0.0, n_chosen=0.0)
+        poor = Clues(step=-0.5, left=-2.0, shared=smooth, excess=5.0, n_chosen=3.0)
         assert numbers.chance_of_truth(good) > 0.9
         assert numbers.chance_of_truth(poor) < 0.1
-        for clue, worse in (("step", -0.5), ("shared", smooth), ("n_fitted", 3.0), ("gap", 0.1)):
+        for clue, worse in (("step", -0.5), ("shared", smooth), ("n_chosen", 3.0)):
             doubtful = replace(good, **{clue: worse})
             assert numbers.chance_of_truth(doubtful) < numbers.chance_of_truth(good)
 

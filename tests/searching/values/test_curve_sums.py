@@ -6,7 +6,7 @@ from closedform.expressions.parse import parse
 from closedform.field.alignment.comparison import field_misalignment
 from closedform.searching.space import SearchSpace
 from closedform.searching.values.curve_sums import Part, QuantitySet, curve_sums, sets_of
-from closedform.searching.values.curves import _collected, values_left
+from closedform.searching.values.curves import _collected, splines, values_left
 
 NAMES = ["x", "y", "z"]
 
@@ -64,6 +64,12 @@ def test_values_tell_a_formula_whatever_phi_is() -> None:
     assert true == pytest.approx(also, rel=0.3)
     assert true < 1e-4 < 0.3 < far
     assert near > 2 * true
+
+
+def test_knots_that_rounding_could_join_are_one() -> None:
+    values = np.sort(np.r_[np.full(300, 1e-310), np.linspace(1e-310, 3e-310, 300), [1.0, 2.0]])
+    columns = splines(values, 10, np.full(len(values), 1 / len(values)))
+    assert np.isfinite(columns).all()
 
 
 def test_a_product_of_quantities_has_each_input_once() -> None:

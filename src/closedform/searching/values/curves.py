@@ -78,9 +78,13 @@ def latent_of(field: GradientField) -> FloatArray:
 
 def splines(values: FloatArray, pieces: int, weights: FloatArray) -> FloatArray:
     """Splines with pieces at quantiles, weighted and centred."""
-    knots = np.unique(np.quantile(values, np.linspace(0, 1, pieces + 1)))
-    if len(knots) <= 1:
+    knots = np.quantile(values, np.linspace(0, 1, pieces + 1))
+    # Between knots that rounding could join no spline has a slope.
+    apart = np.diff(knots) > DEPENDENT * (knots[-1] - knots[0])
+    knots = np.r_[knots[0], knots[1:][apart]]
+    if len(knots) <= 1 or not np.isfinite(1 / (knots[-1] - knots[0])):
         return np.zeros((len(values), 1))
+    knots[-1] = values.max()
     ends = np.r_[[knots[0]] * DEGREE, knots, [knots[-1]] * DEGREE]
     return weighted(BSpline.design_matrix(values, ends, DEGREE).toarray(), weights)
 

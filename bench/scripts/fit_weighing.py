@@ -10,7 +10,8 @@ interrupted run goes on where it was; several may share a store with --part 0/2 
 `fit` measures what every contender leaves over on unseen points, once for each case (remove the
 files `*.row` to measure anew), and takes all that the store has: it maximises the weight of the
 truth where it is in the pool, then fits by logistic regression, controls included, how likely the
-heaviest formula is the truth. With --clues counts and price stay, and only that is fitted.
+heaviest formula is the truth. With --clues counts and price stay, and only that is fitted. Cases of
+an older search (--older) count a quarter: what a search finds decides how likely it is right.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import StratifiedKFold
 
 import closedform as cf
 from closedform.expressions.complexity import FITTED, description_length, fitted_positions
@@ -56,7 +57,7 @@ WEIGHING = Path(__file__).parents[2] / "src" / "closedform" / "judge" / "weighin
 PARTS = ("networks", "fields", "random", "forms", "controls")
 SEARCH, CHOICE = 6.0, 3.0
 CLOSE = 1e-3
-STRENGTH = 10.0
+STRENGTH, OLDER = 10.0, 0.25
 FEWEST = 60
 """Cases with values, or without, that a fit needs; of fewer the numbers stay as they are."""
 WITNESSES = {"both": (1, 1), "directions alone": (1, 0), "values alone": (0, 1)}
@@ -220,10 +221,11 @@ def _lowest(cost: Callable[[np.ndarray], float], centre: np.ndarray) -> np.ndarr
 
 
 def fitted(
-    rows: list[PoolRow], *, has_values: bool, kept: np.ndarray | None = None
+    rows: list[PoolRow], heeded: np.ndarray, *, has_values: bool, kept: np.ndarray | None = None
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Counts and price of the greatest likelihood (or kept, as their logarithms), then what the
-    clues say; and how well that is calibrated on folds that were not fitted.
+    clues say, heeding each case that much; and how well that is calibrated on folds that were not
+    fitted.
     """
     found = [row for row in rows if row.right.any()]
     start = np.array(PRIOR[has_values])
@@ -248,8 +250,11 @@ def fitted(
     centre, spread = x.mean(axis=0), x.std(axis=0)
     model = LogisticRegression(C=STRENGTH, max_iter=5000)
     scaled = (x - centre) / spread
-    folds = np.asarray(cross_val_predict(model, scaled, y, cv=10, method="predict_proba"))[:, 1]
-    model.fit(scaled, y)
+    folds = np.zeros(len(y))
+    for some, rest in StratifiedKFold(10, shuffle=True, random_state=0).split(scaled, y):
+        model.fit(scaled[some], y[some], sample_weight=heeded[some])
+        folds[rest] = model.predict_proba(scaled[rest])[:, 1]
+    model.fit(scaled, y, sample_weight=heeded)
     slopes = np.asarray(model.coef_)[0] / spread
     constant = float(np.asarray(model.intercept_)[0] - slopes @ centre)
     sure = folds >= 0.95
@@ -282,6 +287,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
+    parser.add_argument("--older", type=Path, help="a store that an older search filled")
     parser.add_argument("--clues", action="store_true", help="keep counts and price")
     given = parser.parse_args()
     given.store.mkdir(parents=True, exist_ok=True)
@@ -297,23 +303,27 @@ def main() -> None:
                 file.write_bytes(pickle.dumps(pool and vars(pool)))
                 print(file.name, flush=True)
         return
-    rows = rows_of(given.store)
+    recent = rows_of(given.store)
+    rows = recent + (rows_of(given.older) if given.older else [])
     stored = json.loads(WEIGHING.read_text())
     numbers: dict[str, object] = {}
     cases = {}
     for name, has_values in (("with values", True), ("without values", False)):
         own = [row for row in rows if row.has_values == has_values]
+        names = {row.name for row in recent}
+        heeded = np.array([1.0 if row.name in names else OLDER for row in own])
         if len(own) < FEWEST:
             numbers[name], cases[name] = stored[name], stored["run"]["cases"][name]
             continue
         kept = np.log(np.maximum([*stored[name]["most"], stored[name]["price"]], 1e-9))
         numbers[name], cases[name] = fitted(
-            own, has_values=has_values, kept=kept if given.clues else None
+            own, heeded, has_values=has_values, kept=kept if given.clues else None
         )
         print(name, numbers[name], cases[name], flush=True)
     numbers["run"] = {
         "command": "python bench/scripts/fit_weighing.py fit --store runs"
-        + " --clues" * given.clues,
+        + " --clues" * given.clues
+        + " --older older" * bool(given.older),
         "collected": dict(Counter(row.name.rsplit("-", 1)[0] for row in rows)),
         "cases": cases,
     }

@@ -10,7 +10,7 @@ from closedform.searching.budget import processor_seconds
 from closedform_bench.verdicts.controls import KINDS
 from closedform_bench.verdicts.small_networks import train
 
-SECONDS = 5.0
+SECONDS = 10.0
 RANGES = [(-1, 1), (0.5, 1.5), (2, 5)]
 TRUTHS = ["x - 3*y", "x + 2*y", "3*x - y + z/2", "2*x + 5*y + z"]
 CASES = [(truth, low, high) for truth in TRUTHS for low, high in RANGES]

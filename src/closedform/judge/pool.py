@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from closedform.canonical.constants import recognise_constants
 from closedform.canonical.form import canonical_form
-from closedform.expressions.complexity import description_length, fitted_positions, hoped_length
+from closedform.expressions.complexity import (
+    belongs_to_form,
+    description_length,
+    fitted_positions,
+    hoped_length,
+)
 from closedform.expressions.expression import Expression
 from closedform.expressions.kernel import values_and_gradients
 from closedform.expressions.tree import Constant, Tree
@@ -196,12 +201,13 @@ class Pool:
 
 
 def _are_alike(first: Tree, second: Tree) -> bool:
-    """Whether two formulas differ by nothing but the last digits of numbers."""
+    """Whether two formulas differ by nothing but the last digits of fitted numbers."""
     return first.size == second.size and all(
         one == two
         or (
             isinstance(one, Constant)
             and isinstance(two, Constant)
+            and not (belongs_to_form(one.value) or belongs_to_form(two.value))
             and abs(one.value - two.value) < ALIKE * abs(two.value)
         )
         for one, two in zip(first.tokens, second.tokens, strict=True)

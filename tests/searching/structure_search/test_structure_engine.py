@@ -130,7 +130,7 @@ def test_structure_is_read_at_the_scale_of_a_smooth_bias():
     sizes = np.linalg.norm(slopes, axis=1, keepdims=True)
     bias = np.sin(2 * points[:, [1, 2, 0]] + [0.3, 1.1, 2.0]) * 0.01 * sizes
     field = GradientField.from_arrays(points, slopes + bias, names=list("xyz"), tangent="none")
-    result = search(field, seconds=2.5)
+    result = search(field, seconds=5.0)
     clean = GradientField.from_arrays(points, slopes, names=list("xyz"), tangent="none")
     assert min(float(field_misalignment(c.expression, clean).mean()) for c in result.front) < 1e-4
     assert result.structure is not None
@@ -139,7 +139,7 @@ def test_structure_is_read_at_the_scale_of_a_smooth_bias():
 def test_a_power_law_is_found_from_logarithms_of_its_inputs():
     field = field_of("a + 0.8*b - 2*c + 0.4*d", "abcd", noise=0.03)
     clean = field_of("a + 0.8*b - 2*c + 0.4*d", "abcd")
-    front = search(field, seconds=1.0).front
+    front = search(field, seconds=2.0).front
     assert min(float(field_misalignment(c.expression, clean).mean()) for c in front) < 1e-4
 
 
@@ -175,7 +175,7 @@ def test_false_structure_costs_time_and_no_answer(monkeypatch):
     field = field_of("x*y + z**2", "xyz")
     with processor_seconds():
         result = Portfolio().search(
-            field, SearchSpace(), Budget(seconds=2.0), np.random.default_rng(0), Silent()
+            field, SearchSpace(), Budget(seconds=4.0), np.random.default_rng(0), Silent()
         )
     assert result.front.best is not None
     assert result.front.best.misalignment < 1e-10
@@ -198,7 +198,7 @@ def test_the_structure_of_surfaces_and_of_several_latents_is_not_looked_for():
 
 def test_the_users_operators_are_kept():
     space = SearchSpace(operators=("add", "sub", "mul", "div"))
-    result = search(field_of("x*sin(y)", "xy"), space, seconds=0.8)
+    result = search(field_of("x*sin(y)", "xy"), space, seconds=1.5)
     assert all(space.allows(candidate.expression.tree, ("x", "y")) for candidate in result.front)
 
 
